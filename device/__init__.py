@@ -1,0 +1,1 @@
+"""The appliance: cameras, the loop, match log, outbox, MQTT, evidence, health, configuration, command line."""

@@ -1,0 +1,33 @@
+"""The MQTT contract: topic names under `novuss/<table>`, which are retained, and at which QoS (contract.md, MQTT)."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class Topic(NamedTuple):
+    """How a topic is published."""
+
+    name: str
+    retained: bool
+    qos: int
+
+
+STATUS: Final = Topic("status", retained=True, qos=1)  # also the last will
+HEALTH: Final = Topic("health", retained=True, qos=0)
+CALIBRATION: Final = Topic("calibration", retained=True, qos=1)
+DISCS: Final = Topic("discs", retained=True, qos=0)
+MATCH: Final = Topic("match", retained=True, qos=1)
+STROKE: Final = Topic("stroke", retained=False, qos=1)
+RULING: Final = Topic("ruling", retained=False, qos=1)
+INCIDENT: Final = Topic("incident", retained=False, qos=1)
+JUDGE: Final = Topic("judge", retained=False, qos=1)
+JUDGE_RESULT: Final = Topic("judge/result", retained=False, qos=1)
+SEQUENCED: Final = (STROKE, RULING, INCIDENT)
+
+PREFIX: Final = "novuss"
+
+
+def path(table: str, topic: Topic) -> str:
+    """Full topic name of one table, e.g. `novuss/hall-1/ruling`."""
+    return f"{PREFIX}/{table}/{topic.name}"

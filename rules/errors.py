@@ -1,0 +1,50 @@
+"""The one tree of errors. A leaf is named by what the operator does next; its text says what, where and what to do.
+
+Lives in `rules` because every other room may import from here and none below it.
+"""
+
+from __future__ import annotations
+
+
+class NovussError(Exception):
+    """Anything this product reports as one clear sentence. Exit status 1 unless a leaf says otherwise."""
+
+    exit_status = 1
+
+
+class InputUnusable(NovussError, ValueError):
+    """The input was understood and cannot be used (file missing, empty, truncated, no table in it ...)."""
+
+
+class LogUnusable(InputUnusable):
+    """A line of a match log cannot be used; `line` is its number, counted from 1."""
+
+    def __init__(self, line: int, why: str) -> None:
+        super().__init__(f"line {line}: {why}")
+        self.line = line
+
+
+class TableNotFound(InputUnusable):
+    """The evidence in the picture is not enough to say where the table is."""
+
+
+class LensMismatch(InputUnusable):
+    """The lens file belongs to another picture size."""
+
+
+class SourceFailed(NovussError, OSError):
+    """A camera or file stopped giving frames before its end."""
+
+
+class BrokerRefused(NovussError, ConnectionError):
+    """The broker answered and refused (password, ACL, protocol)."""
+
+
+class WrongUsage(NovussError):
+    """The command line cannot be understood."""
+
+    exit_status = 2
+
+
+class Bug(NovussError, RuntimeError):
+    """A fault of our own: please report it with the text."""

@@ -1,0 +1,1 @@
+"""Frames -> discs (where, what, how sure) -> tracks -> contacts -> stroke facts and incidents."""
