@@ -1,0 +1,44 @@
+"""One reader for still pictures: a picture, or an error that names the path and the reason (imread only says None)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from rules.errors import InputUnusable
+
+# JPEG and PNG say where they end; a decoder that pads a truncated file with grey must not pass for a picture.
+_ENDS: dict[bytes, bytes] = {b"\xff\xd8\xff": b"\xff\xd9", b"\x89PNG\r\n\x1a\n": b"IEND\xaeB`\x82"}
+_TRAILING_BYTES = 4096  # cameras append maker notes after the end mark; more than that was never seen
+_MIN_SIDE_PX = 64  # below this no table line is one pixel wide at any mounting height
+
+
+def read_image(path: Path) -> NDArray[np.uint8]:
+    """Read a still as uint8 BGR (height, width, 3), turned as its EXIF orientation says.
+
+    Raises
+    ------
+    InputUnusable
+        Missing, a folder, empty, truncated, not a picture, or too small.
+    """
+    try:
+        data = path.read_bytes()
+    except IsADirectoryError as error:
+        raise InputUnusable(f"{path}: is a folder, expected a picture") from error
+    except OSError as error:
+        raise InputUnusable(f"{path}: cannot be read ({error.strerror})") from error
+    if not data:
+        raise InputUnusable(f"{path}: file is empty")
+    for start, end in _ENDS.items():
+        if data.startswith(start) and end not in data[-_TRAILING_BYTES:]:
+            raise InputUnusable(f"{path}: picture is truncated (its end is missing); copy it again")
+    image = cv2.imdecode(np.frombuffer(data, dtype=np.uint8), cv2.IMREAD_COLOR)
+    if image is None:
+        raise InputUnusable(f"{path}: not a picture that can be decoded (JPEG, PNG, BMP, TIFF and WebP can)")
+    if min(image.shape[:2]) < _MIN_SIDE_PX:
+        raise InputUnusable(f"{path}: picture is only {image.shape[1]}x{image.shape[0]} px, too small to see a table")
+    image.setflags(write=False)
+    return np.asarray(image, dtype=np.uint8)
