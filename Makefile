@@ -1,0 +1,63 @@
+# The one way in, for people, README and CI alike. `make help` lists the targets.
+SHELL := /bin/bash
+VENV := .venv
+BIN := $(VENV)/bin
+# The first Python that is new enough; `make PYTHON=/path/to/python3.13 run` chooses another.
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+  $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test test-all lint format bench system-packages clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed and was not found (Debian: apt install python3 python3-venv)" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "venv is missing in $(PYTHON) (Debian: apt install python3-venv)" >&2; exit 1; }
+
+$(VENV)/.run-stamp: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing novuss and what it needs into $(VENV) (once, a minute or two) ..."
+	@$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.dev-stamp: $(VENV)/.run-stamp
+	@echo "installing what the tests need into $(VENV) ..."
+	@$(PIP) --editable '.[dev]'
+	@touch $@
+
+setup: $(VENV)/.run-stamp ## make the virtual environment with everything `run` needs
+
+run: $(VENV)/.run-stamp ## play on the virtual table, with scoreboard and embedded broker (Ctrl-C ends it); ARGS="..." are added
+	@$(BIN)/novuss watch $(ARGS)
+
+system-packages: ## mosquitto and Chromium for the broker and browser tests: installed where that may be, named where not
+	@missing=; command -v mosquitto >/dev/null || [ -x /usr/sbin/mosquitto ] || missing="$$missing mosquitto"; \
+	command -v mosquitto_sub >/dev/null || missing="$$missing mosquitto-clients"; \
+	command -v chromium >/dev/null || missing="$$missing chromium"; \
+	[ -z "$$missing" ] && exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "installing$$missing ..."; \
+	  apt-get update -qq >/dev/null 2>&1; DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null 2>&1 || true; \
+	fi; \
+	for p in $$missing; do dpkg -s $$p >/dev/null 2>&1 || echo "missing: $$p (sudo apt install $$p); its tests will be skipped" >&2; done; true
+
+test: $(VENV)/.dev-stamp system-packages ## all tests but the slow ones, browser and broker included
+	@$(BIN)/python -m pytest -m "not slow" $(ARGS)
+
+test-all: $(VENV)/.dev-stamp system-packages ## every test, the slow ones too
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: $(VENV)/.dev-stamp ## style and types
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+
+format: $(VENV)/.dev-stamp ## put the code into house format
+	@$(BIN)/ruff check --fix . && $(BIN)/ruff format .
+
+bench: $(VENV)/.dev-stamp ## speed, memory and accuracy as figures, against named alternatives in the same run
+	@$(BIN)/python -m benchmarks
+
+clean: ## remove everything that make made
+	rm -rf $(VENV) build *.egg-info out .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks .coverage
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

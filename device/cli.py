@@ -1,0 +1,65 @@
+"""The command line: `novuss COMMAND`. Exit status 0 done, 1 the input cannot be used (one line says why), 2 wrong usage.
+
+Machine output goes to stdout only, everything else to stderr. Commands are imported when called, so `--help` is quick and a
+missing camera library never hinders `novuss rule`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.metadata import version
+from typing import Final
+
+from cyclopts import App, CycloptsError
+
+from rules.errors import NovussError
+
+_HELP: Final = """Table monitor for Novuss: sees every disc, works out what was touched first, rules by the federation's book.
+
+Without a camera, `novuss watch` plays on a virtual table and shows it on http://localhost:8080.
+"""
+_COMMANDS: Final = {
+    "watch": ("device.commands.watch:watch", "Watch a table and rule on every stroke: the main job."),
+    "calibrate": ("device.commands.calibrate:calibrate", "Find the table in a picture by its own lines."),
+    "lens": ("device.commands.lens:lens", "Measure a lens from pictures of a printed board, or print the board."),
+    "detect": ("device.commands.detect:detect", "Find every disc in one picture."),
+    "strokes": ("device.commands.strokes:strokes", "Turn a video into stroke facts, one JSON line each."),
+    "rule": ("device.commands.rule:rule", "Rule on a match log, one JSON ruling per entry."),
+    "board": ("device.commands.board:board", "Serve the scoreboard of a table on any broker."),
+    "table": ("device.commands.table:app", "Inspect one table's log and outbox."),
+}
+_STDIN: Final = {"-": "/dev/stdin"}  # the option parser would take a lone dash for an option
+
+
+def build_app() -> App:
+    """The command tree; every command is named by its import path and loaded on use."""
+    app = App(name="novuss", help=_HELP, help_format="markdown", version=version("novuss"), end_of_options_delimiter="--")
+    for name, (where, summary) in _COMMANDS.items():
+        app.command(where, name=name, help=summary)
+    return app
+
+
+def _say(error: Exception) -> None:
+    print(f"novuss: {' '.join(str(error).split())}", file=sys.stderr)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Entry point of the console script; always leaves through SystemExit with a status of the contract."""
+    tokens = [_STDIN.get(token, token) for token in (sys.argv[1:] if argv is None else argv)]
+    try:
+        build_app()(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+    except CycloptsError as error:
+        _say(error)
+        print("novuss: see `novuss --help`, or `novuss COMMAND --help`", file=sys.stderr)
+        sys.exit(2)
+    except NovussError as error:
+        _say(error)
+        sys.exit(error.exit_status)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader of our output went away; keep the interpreter from complaining about it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    sys.exit(0)
