@@ -1,0 +1,30 @@
+"""`python -m benchmarks [NAME [ARGS...]]`: one figure, or all that need no files beside the repository."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Final
+
+WITH_FILES: Final = {"stills": "accuracy on stills with truth", "clips": "rulings on clips with truth, through the whole product"}
+ALONE: Final = {
+    "discs": "time and error per frame against a tuned HoughCircles",
+    "strokes": "first contacts, order and times on simulated strokes",
+    "fold": "a log of 100,000 entries",
+}
+
+
+def main(argv: list[str]) -> int:
+    """Run one figure by name, or all of them that stand alone."""
+    known = WITH_FILES | ALONE
+    if argv and argv[0] not in known:
+        print("figures:", *(f"  {name:<8} {what}" for name, what in known.items()), sep="\n", file=sys.stderr)
+        return 2
+    for name in [argv[0]] if argv else ALONE:
+        print(f"== {name}: {known[name]}", flush=True)
+        importlib.import_module(f"benchmarks.{name}").main(argv[1:])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
