@@ -1,0 +1,193 @@
+"""What a table shows and where: every line, rim and edge as short stretches in table mm, with what may differ from nominal.
+
+A stretch is sampled by points along it. `columns` say how a stretch moves when a dimension differs from its nominal figure,
+so that the fit can measure the dimension instead of believing it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rules.table import CIRCLE_RADIUS_MM, HALF_MM, POCKET_RADIUS_MM, POCKETS_MM, RAIL_HEIGHT_MM, SIDES, TOWARD, ZONE_LINE_MM
+
+Array = NDArray[np.float64]
+Look = Literal["ridge", "edge"]
+
+LINE_SIGMA_MM: Final = 0.45  # zone lines are found up to a millimetre off on real tables (frame.md), rarely more than one sigma
+CIRCLE_SIGMA_MM: Final = 0.3  # drawn with a compass from the centre: better than a ruled line
+RAIL_SIGMA_MM: Final = 0.3  # a milled frame
+POCKET_SIGMA_MM: Final = 0.25  # drilled by template
+RIM_SIGMA_MM: Final = 0.5  # hole radius and the rounding of its rim, common to all four
+INSET_SIGMA_MM: Final = 0.7  # rounding of a rail's upper edge
+HEIGHT_SIGMA_MM: Final = 0.5  # rail height 25 mm (24.1)
+MIDLINE_SIGMA_MM: Final = 0.7  # drawn by eye more often than the zone lines
+SLANT_SIGMA: Final = 0.004  # rad; a free-hand line over 250 mm ends a millimetre off
+STRETCH_MM: Final = 48.0  # long enough to average noise and grain, short enough to lie between discs
+CORNER_MM: Final = 375.0  # rails are used between the pockets' shadows
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """One line, rim or edge.
+
+    `points_mm` (n, m, 3): n stretches of m points; `along_mm`, `across_mm` (n, m, 3): unit tangent and unit normal there;
+    `columns` name -> (prior sigma in mm or rad, (n, 3) movement of a stretch's centre per unit).
+    """
+
+    name: str
+    look: Look
+    points_mm: Array
+    along_mm: Array
+    across_mm: Array
+    columns: dict[str, tuple[float, Array]]
+
+
+def straight(
+    name: str,
+    look: Look,
+    ends_mm: tuple[tuple[float, float, float], tuple[float, float, float]],
+    samples_per_mm: float,
+    shift: tuple[str, float] | None,
+    slant: tuple[str, float] | None = None,
+    extra: dict[str, tuple[float, tuple[float, float, float]]] | None = None,
+) -> Feature:
+    """A straight feature from end to end (table mm); `shift` and `slant` name its own sideways and turning parameters."""
+    start, stop = np.array(ends_mm[0]), np.array(ends_mm[1])
+    length = float(np.linalg.norm(stop - start))
+    n = max(1, round(length / STRETCH_MM))
+    m = int(np.clip(round(length / n * samples_per_mm), 9, 96))
+    t = (np.arange(n)[:, None] + (np.arange(m) + 0.5)[None, :] / m) / n
+    points = start + t[..., None] * (stop - start)
+    along = (stop - start) / length
+    across = np.array([-along[1], along[0], 0.0])
+    columns: dict[str, tuple[float, Array]] = {}
+    if shift is not None:
+        # A shift is counted along +x or +y, whichever the line is measured in.
+        sign = 1.0 if across @ (1, 1, 0) > 0 else -1.0
+        columns[shift[0]] = (shift[1], np.tile(across * sign, (n, 1)))
+    if slant is not None:
+        lever = (t.mean(axis=1) - 0.5) * length
+        columns[slant[0]] = (slant[1], lever[:, None] * across)
+    for key, (sigma, direction) in (extra or {}).items():
+        columns[key] = (sigma, np.tile(np.array(direction), (n, 1)))
+    ones = np.ones((n, m, 1))
+    return Feature(name, look, points, along * ones, across * ones, columns)
+
+
+def round_(
+    name: str,
+    look: Look,
+    centre_mm: tuple[float, float],
+    radius_mm: float,
+    samples_per_mm: float,
+    columns: tuple[tuple[str, float], tuple[str, float], tuple[str, float]],
+) -> Feature:
+    """A circle at z = 0; `columns` name x, y and radius with their prior sigmas."""
+    n = 24
+    m = int(np.clip(round(2 * math.pi * radius_mm / n * samples_per_mm), 9, 64))
+    angle = 2 * math.pi * (np.arange(n)[:, None] + (np.arange(m) + 0.5)[None, :] / m) / n
+    out = np.stack([np.cos(angle), np.sin(angle), np.zeros_like(angle)], axis=-1)
+    along = np.stack([-np.sin(angle), np.cos(angle), np.zeros_like(angle)], axis=-1)
+    points = np.array([*centre_mm, 0.0]) + radius_mm * out
+    mid = out[:, m // 2]
+    x, y = np.tile([1.0, 0, 0], (n, 1)), np.tile([0, 1.0, 0], (n, 1))
+    moves = {key: (sigma, move) for (key, sigma), move in zip(columns, (x, y, mid), strict=True)}
+    return Feature(name, look, points, along, out, moves)
+
+
+def zone_lines(samples_per_mm: float) -> list[Feature]:
+    """The four zone lines, rail to rail; on tables with the inner square only, their ends simply find no support."""
+    out = []
+    reach, at = HALF_MM - 8, ZONE_LINE_MM  # the last millimetres lie in the rail's own shadow
+    for side in SIDES:
+        dx, dy = TOWARD[side]
+        ends = ((-reach, dy * at, 0.0), (reach, dy * at, 0.0)) if dy else ((dx * at, -reach, 0.0), (dx * at, reach, 0.0))
+        out.append(straight(f"zone {side}", "ridge", ends, samples_per_mm, (f"zone {side}", LINE_SIGMA_MM)))
+    return out
+
+
+def circle(samples_per_mm: float) -> Feature:
+    """The centre circle."""
+    names = (("circle x", CIRCLE_SIGMA_MM), ("circle y", CIRCLE_SIGMA_MM), ("circle r", CIRCLE_SIGMA_MM))
+    return round_("circle", "ridge", (0.0, 0.0), CIRCLE_RADIUS_MM, samples_per_mm, names)
+
+
+def diameters(samples_per_mm: float, angle_rad: float) -> list[Feature]:
+    """The circle's two diameters, turned by `angle_rad` from the x axis; the crossing itself is left out."""
+    out = []
+    for i in range(2):
+        a = angle_rad + i * math.pi / 2
+        c, s = math.cos(a), math.sin(a)
+        reach = CIRCLE_RADIUS_MM - 4  # clear of the circle's own line
+        ends = ((-reach * c, -reach * s, 0.0), (reach * c, reach * s, 0.0))
+        shift, slant = (f"diameter {i}", CIRCLE_SIGMA_MM), (f"diameter {i} slant", 0.02)
+        out.append(straight(f"diameter {i}", "ridge", ends, samples_per_mm, shift, slant))
+    return out
+
+
+def midlines(samples_per_mm: float) -> list[Feature]:
+    """From rail to zone line on each side; not drawn on every table."""
+    out = []
+    for side in SIDES:
+        dx, dy = TOWARD[side]
+        near, far = ZONE_LINE_MM + 6, HALF_MM - 10
+        ends = ((dx * near, dy * near, 0.0), (dx * far, dy * far, 0.0))
+        shift, slant = (f"midline {side}", MIDLINE_SIGMA_MM), (f"midline {side} slant", SLANT_SIGMA)
+        out.append(straight(f"midline {side}", "ridge", ends, samples_per_mm, shift, slant))
+    return out
+
+
+def rails(samples_per_mm: float, which: Sequence[Literal["base", "top"]] = ("base", "top")) -> list[Feature]:
+    """Inner faces of the rails: where they stand on the surface, and their upper edge 25 mm above it."""
+    out = []
+    for side in SIDES:
+        dx, dy = TOWARD[side]
+        for level in which:
+            z = 0.0 if level == "base" else RAIL_HEIGHT_MM
+            ends = (
+                ((-CORNER_MM, dy * HALF_MM, z), (CORNER_MM, dy * HALF_MM, z))
+                if dy
+                else ((dx * HALF_MM, -CORNER_MM, z), (dx * HALF_MM, CORNER_MM, z))
+            )
+            extra = {f"rail inset {level}": (INSET_SIGMA_MM, (float(dx), float(dy), 0.0))}
+            if level == "top":
+                extra["rail height"] = (HEIGHT_SIGMA_MM, (0.0, 0.0, 1.0))
+            out.append(straight(f"rail {side} {level}", "edge", ends, samples_per_mm, (f"rail {side}", RAIL_SIGMA_MM), None, extra))
+    return out
+
+
+def pockets(samples_per_mm: float) -> list[Feature]:
+    """Rims of the four pockets."""
+    return [
+        round_(
+            f"pocket {name}",
+            "edge",
+            centre,
+            POCKET_RADIUS_MM,
+            samples_per_mm,
+            ((f"pocket {name} x", POCKET_SIGMA_MM), (f"pocket {name} y", POCKET_SIGMA_MM), ("pocket r", RIM_SIGMA_MM)),
+        )
+        for name, centre in POCKETS_MM.items()
+    ]
+
+
+def part(feature: Feature, keep: NDArray[np.bool_]) -> Feature:
+    """Only some stretches of a feature."""
+    columns = {key: (sigma, column[keep]) for key, (sigma, column) in feature.columns.items()}
+    return Feature(feature.name, feature.look, feature.points_mm[keep], feature.along_mm[keep], feature.across_mm[keep], columns)
+
+
+def near_rims(samples_per_mm: float) -> list[Feature]:
+    """The half of each pocket's rim that faces the table's centre: from above no wall of the hole shows there, only rim over dark."""
+    out = []
+    for rim in pockets(samples_per_mm):
+        middle = rim.points_mm.shape[1] // 2
+        centre: Array = rim.points_mm[:, middle, :2].mean(axis=0)
+        out.append(part(rim, rim.across_mm[:, middle, :2] @ (centre / np.linalg.norm(centre)) < 0.2))
+    return out

@@ -1,0 +1,191 @@
+"""The table in a picture: from a guess at its pockets to a pose that every visible line agrees with, or a refusal that says why."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration import features as table_features
+from calibration.camera import Calibration, Circle, TableLines
+from calibration.coarse import South, guesses, turned
+from calibration.features import Feature
+from calibration.fit import Solution, solve
+from calibration.lens import Lens
+from calibration.optics import View
+from calibration.profiles import Marks, find_marks
+from calibration.support import LineSupport, judge, supports
+from rules.errors import TableNotFound
+from rules.table import CIRCLE_RADIUS_MM, ZONE_LINE_MM
+
+Array = NDArray[np.float64]
+Gray = NDArray[np.float32]
+
+DIAMETER_STEP_RAD: Final = math.radians(0.75)  # 125 mm away that is 1.6 mm: within the next search's reach
+DARKEST: Final = 12.0  # grey levels; below, noise is as large as any line
+
+
+@dataclass(frozen=True, slots=True)
+class TableFit:
+    """A table found: `calibration`, what each line contributed, and what a person should know although it is usable."""
+
+    calibration: Calibration
+    lines: tuple[LineSupport, ...]
+    problems: tuple[str, ...]
+    marks: tuple[Marks, ...]
+    solution: Solution
+
+
+def find_table(
+    images: Sequence[NDArray[np.uint8]],
+    lens: Lens | None,
+    *,
+    south: South = "bottom",
+    camera: str | None = None,
+) -> TableFit:
+    """Find the table in one or more pictures of the same camera, unmoved.
+
+    Parameters
+    ----------
+    images : uint8 BGR (height, width, 3), all of one size.
+    lens : optics of this camera mode; None estimates them from the table as far as it shows them.
+    south : which side of the picture player S sits at.
+    camera : name of a known camera, narrows what is assumed of an unknown lens.
+
+    Raises
+    ------
+    TableNotFound
+        The evidence is not enough; the text says what is missing.
+    LensMismatch
+        The lens belongs to another picture size.
+    """
+    if not images:
+        raise TableNotFound("no picture to look for a table in")
+    height, width = images[0].shape[:2]
+    if any(image.shape[:2] != (height, width) for image in images):
+        raise TableNotFound("the pictures differ in size: give pictures of one camera mode only")
+    if lens is None:
+        raise TableNotFound("no lens")
+    lens.check_size(width, height, "calibrate")
+    grays = [np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), dtype=np.uint8) for image in images]
+    _check_light(grays)
+    best: tuple[float, Stage] | None = None
+    for gray in grays:
+        for view in guesses(gray, lens):
+            stage = _approach([g.astype(np.float32) for g in grays], turned(view, south))
+            if stage is None:
+                continue
+            if best is None or stage.score > best[0]:
+                best = (stage.score, stage)
+            if stage.score > 0.6:
+                break
+        if best is not None and best[0] > 0.6:
+            break
+    if best is None:
+        raise TableNotFound("no table found: nothing in the picture looks like four pockets at the corners of a square")
+    return _finish(best[1], lens, south)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A pose on its way: the pictures, what was seen so far."""
+
+    grays: list[Gray]
+    view: View
+    table: dict[str, tuple[float, float]]
+    score: float
+
+
+def _check_light(grays: Sequence[NDArray[np.uint8]]) -> None:
+    if max(float(np.percentile(g, 95)) for g in grays) < DARKEST:
+        raise TableNotFound("the picture is dark: no line can be told from noise (is the lamp on, the lens cap off?)")
+
+
+def look(
+    grays: Sequence[Gray], view: View, features: Sequence[Feature], reach_mm: float, *, pull_mm: float | None = None, polarity: int = 0
+) -> list[Marks]:
+    """Marks of all features in all pictures."""
+    return [find_marks(g, view, f, reach_mm, pull_mm=pull_mm, polarity=polarity) for g in grays for f in features]
+
+
+def _approach(grays: list[Gray], view: View) -> Stage | None:
+    """From a guess within centimetres to lines within a millimetre; the score is the share of line that is really there."""
+    scale = view.px_per_mm
+    rims = table_features.near_rims(scale)
+    for reach in (16.0, 8.0, 4.0):
+        marks = look(grays, view, rims, reach, polarity=1)
+        if sum(int((m.snr > 4).sum()) for m in marks) < 20:
+            return None
+        solution = solve(view, marks, slack_px=reach / 8 * scale)
+        view = solution.view
+    lines = [*table_features.zone_lines(scale), table_features.circle(scale)]
+    for reach, pull in ((5.0, 3.0), (2.5, 1.5)):
+        marks = look(grays, view, lines, reach, pull_mm=pull) + look(grays, view, rims, 2.5, polarity=1)
+        solution = solve(view, marks, table=solution.table, slack_px=reach / 12 * scale)
+        view = solution.view
+    shares = [s.share for s in supports(marks, solution) if s.name.startswith(("zone", "circle"))]
+    return Stage(grays, view, solution.table, float(np.mean(shares)))
+
+
+def _diameter_angle(grays: Sequence[Gray], view: View) -> float | None:
+    """Angle (rad, 0 to pi/2) of the circle's diameters, None where none is seen."""
+    scale = view.px_per_mm
+    scores = []
+    angles = np.arange(0, math.pi / 2, DIAMETER_STEP_RAD)
+    for angle in angles:
+        marks = look(grays, view, table_features.diameters(scale, float(angle)), 1.5)
+        scores.append(float(np.mean([np.minimum(m.snr, 12).mean() for m in marks if len(m.snr)] or [0.0])))
+    best = int(np.argmax(scores))
+    return float(angles[best]) if scores[best] > 4 else None
+
+
+def _finish(stage: Stage, lens: Lens, south: South) -> TableFit:
+    scale = stage.view.px_per_mm
+    view, table = stage.view, stage.table
+    lines = [*table_features.zone_lines(scale), table_features.circle(scale), *table_features.midlines(scale)]
+    angle = _diameter_angle(stage.grays, view)
+    if angle is not None:
+        lines += table_features.diameters(scale, angle)
+    rims = table_features.pockets(scale)
+    for _ in range(2):
+        marks = look(stage.grays, view, lines, 1.5) + look(stage.grays, view, rims, 2.0)
+        solution = solve(view, marks, table=table)
+        view, table = solution.view, solution.table
+    found = supports(marks, solution)
+    problems = judge(found)
+    calibration = Calibration(
+        lens=lens,
+        rvec=view.pose[:3].tolist(),
+        tvec=view.pose[3:].tolist(),
+        table=_measured(solution, found),
+        rms_px=_rms(solution),
+        made_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        covariance=solution.covariance.tolist(),
+    )
+    return TableFit(calibration, tuple(found), problems, tuple(marks), replace(solution))
+
+
+def _rms(solution: Solution) -> float:
+    w = solution.weight
+    r = np.nan_to_num(solution.residual_px)
+    return float(np.sqrt(np.sum(w * r * r) / max(np.sum(w), 1.0)))
+
+
+def _measured(solution: Solution, found: Sequence[LineSupport]) -> TableLines:
+    """Measured line positions where a line was seen well enough; nominal ones elsewhere."""
+    seen = {s.name for s in found if s.is_measured}
+    at = {
+        side: sign * ZONE_LINE_MM + (solution.table[f"zone {side}"][0] if f"zone {side}" in seen else 0.0)
+        for side, sign in (("S", -1), ("N", 1), ("W", -1), ("E", 1))
+    }
+    circle = Circle()
+    if "circle" in seen:
+        x, y, r = (solution.table[f"circle {key}"][0] for key in "xyr")
+        circle = Circle(x_mm=x, y_mm=y, radius_mm=CIRCLE_RADIUS_MM + r)
+    return TableLines(zone_line_mm=at, circle=circle)  # type: ignore[arg-type]

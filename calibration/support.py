@@ -1,0 +1,78 @@
+"""How much of each line is really in the picture, and whether that is enough to believe the pose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from calibration.fit import Solution
+from calibration.profiles import Marks
+from rules.errors import TableNotFound
+
+GOOD_WEIGHT: Final = 0.5  # a mark within 2.5 sigma of the fitted line
+MEASURED_SHARE: Final = 0.25  # a quarter of a line fixes its place to a tenth of a millimetre
+LINE_SHARE: Final = 0.3  # chance finds a sixth of the stretches of a line that is not there, see the decoy test
+CIRCLE_SHARE: Final = 0.4  # no grain is round: still ten stretches of 24
+RIM_SHARE: Final = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class LineSupport:
+    """One feature's evidence: `stretches` looked at, `good` of them agree with the fit; residual RMS of those in px."""
+
+    name: str
+    stretches: int
+    good: int
+    rms_px: float
+
+    @property
+    def share(self) -> float:
+        """Share of the feature that agrees, 0 to 1; parts outside the picture count as missing."""
+        return self.good / self.stretches if self.stretches else 0.0
+
+    @property
+    def is_measured(self) -> bool:
+        """Enough to replace the nominal position."""
+        return self.share >= MEASURED_SHARE
+
+
+def supports(marks: Sequence[Marks], solution: Solution) -> list[LineSupport]:
+    """Evidence per feature, pooled over pictures (a stretch counts as good where any picture shows it)."""
+    good: dict[str, set[int]] = {}
+    total: dict[str, int] = {}
+    square: dict[str, list[float]] = {}
+    at = 0
+    for m in marks:
+        name = m.feature.name
+        weight = solution.weight[at : at + len(m.index)]
+        residual = solution.residual_px[at : at + len(m.index)]
+        at += len(m.index)
+        agrees = weight > GOOD_WEIGHT
+        good.setdefault(name, set()).update(int(i) for i in m.index[agrees])
+        total[name] = len(m.feature.points_mm)
+        square.setdefault(name, []).extend(float(r) ** 2 for r in residual[agrees])
+    return [
+        LineSupport(name, total[name], len(good[name]), float(np.sqrt(np.mean(square[name]))) if square[name] else float("nan"))
+        for name in total
+    ]
+
+
+def judge(found: Sequence[LineSupport]) -> tuple[str, ...]:
+    """Problems worth telling; raises TableNotFound where the pose cannot be believed."""
+    share = {s.name: s.share for s in found}
+    zones = {name: value for name, value in share.items() if name.startswith("zone")}
+    lines = [name for name, value in zones.items() if value >= LINE_SHARE]
+    rims = [name for name, value in share.items() if name.startswith("pocket") and value >= RIM_SHARE]
+    has_circle = share.get("circle", 0.0) >= CIRCLE_SHARE
+    both_ways = {name[-1] in "SN" for name in lines} == {True, False}
+    enough = (has_circle and len(lines) >= 2 and both_ways and len(rims) + len(lines) >= 5) or (len(lines) == 4 and len(rims) >= 3)
+    if not enough:
+        seen = f"{len(lines)} of 4 zone lines, {'the' if has_circle else 'no'} circle, {len(rims)} of 4 pockets"
+        raise TableNotFound(f"table not certain: only {seen} agree with one position; show the whole table, evenly lit, lens in focus")
+    problems = [f"{name}: {value:.0%} of it seen" for name, value in zones.items() if value < LINE_SHARE]
+    if not has_circle:
+        problems.append(f"circle: {share.get('circle', 0.0):.0%} of it seen")
+    return tuple(problems)
