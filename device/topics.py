@@ -23,6 +23,8 @@ RULING: Final = Topic("ruling", retained=False, qos=1)
 INCIDENT: Final = Topic("incident", retained=False, qos=1)
 JUDGE: Final = Topic("judge", retained=False, qos=1)
 JUDGE_RESULT: Final = Topic("judge/result", retained=False, qos=1)
+REPLAY: Final = Topic("replay", retained=False, qos=1)
+REPLAY_RESULT: Final = Topic("replay/result", retained=False, qos=1)
 SEQUENCED: Final = (STROKE, RULING, INCIDENT)
 
 PREFIX: Final = "novuss"

@@ -40,6 +40,14 @@ class BrokerRefused(NovussError, ConnectionError):
     """The broker answered and refused (password, ACL, protocol)."""
 
 
+class StorageFailed(NovussError, OSError):
+    """A file could not be written (disk full, read-only, unplugged): make room or name another place; nothing partial was left."""
+
+
+class OutboxFull(StorageFailed):
+    """More rulings wait for the broker than the outbox may hold; they stay in the match log and go out when there is room."""
+
+
 class WrongUsage(NovussError):
     """The command line cannot be understood."""
 

@@ -1,0 +1,99 @@
+"""The broker that comes with novuss, for a table without one of its own: on loopback only, TCP and websocket, free ports."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import threading
+
+from amqtt.broker import Broker
+from amqtt.contexts import BrokerConfig, ListenerConfig, ListenerType
+from amqtt.errors import BrokerError
+
+from rules.errors import SourceFailed
+
+LOOPBACK = "127.0.0.1"
+# Another process may take a free port between finding and using it; that it happens five times over means something else.
+TRIES = 5
+# Seconds; it starts in a tenth of one.
+START_TIMEOUT_S = 10.0
+STOP_TIMEOUT_S = 2.0
+
+
+class EmbeddedBroker:
+    """A running amqtt broker in a thread of its own; nothing is asked of who connects, because only this machine can."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="embedded-broker", daemon=True)
+        # Its own reports are about each packet; ours say what matters.
+        logging.getLogger("amqtt").setLevel(logging.CRITICAL)
+        for chatty in ("transitions", "websockets"):
+            logging.getLogger(chatty).setLevel(logging.WARNING)
+
+    def start(self) -> EmbeddedBroker:
+        """Listen; `url` and `websocket_url` are known afterwards. Raises SourceFailed where no port can be had."""
+        self._thread.start()
+        for attempt in range(1, TRIES + 1):
+            self.port, self.websocket_port = _free_ports()
+            try:
+                self._broker = asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result(START_TIMEOUT_S)
+            except (BrokerError, OSError) as error:
+                if attempt == TRIES:
+                    raise SourceFailed(f"the built-in broker cannot listen on {LOOPBACK} ({error}); name a broker with --mqtt") from error
+            else:
+                break
+        return self
+
+    @property
+    def url(self) -> str:
+        """For programs on this machine."""
+        return f"mqtt://{LOOPBACK}:{self.port}?protocol=3.1.1"
+
+    @property
+    def websocket_url(self) -> str:
+        """For browsers on this machine."""
+        return f"ws://{LOOPBACK}:{self.websocket_port}"
+
+    def stop(self) -> None:
+        """End it and its thread; a second call does nothing."""
+        if self._loop.is_closed():
+            return
+        asyncio.run_coroutine_threadsafe(self._shut(), self._loop).result(STOP_TIMEOUT_S)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(STOP_TIMEOUT_S)
+        self._loop.close()
+
+    def __enter__(self) -> EmbeddedBroker:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    async def _listen(self) -> Broker:
+        broker = Broker(
+            BrokerConfig(
+                listeners={
+                    "default": ListenerConfig(type=ListenerType.TCP, bind=f"{LOOPBACK}:{self.port}"),
+                    "websocket": ListenerConfig(type=ListenerType.WS, bind=f"{LOOPBACK}:{self.websocket_port}"),
+                },
+                plugins={"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}},
+            )
+        )
+        await broker.start()
+        return broker
+
+    async def _shut(self) -> None:
+        await self._broker.shutdown()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+
+
+def _free_ports() -> tuple[int, int]:
+    with socket.socket() as first, socket.socket() as second:
+        for sock in (first, second):
+            sock.bind((LOOPBACK, 0))
+        return first.getsockname()[1], second.getsockname()[1]

@@ -1,0 +1,315 @@
+"""One table's voice on the broker: rulings from the outbox, the live picture, judge commands, replays.
+
+All network work is done in one thread of its own; `publish_state` and the outbox only leave work for it, so that nothing here can
+hold up the frame path. Each outbox message is acknowledged by the broker before it is marked sent; whatever was not is sent again,
+in order, under the same seq, by the next connection or the next start.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import logging
+import os
+import socket
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from device import topics
+from device.clock import WallTime, wall_time
+from device.messaging.address import Protocol, parse_url
+from device.messaging.backoff import Backoff
+from device.messaging.judge import JudgeDesk, JudgeRequest
+from device.messaging.link import BrokerUnreachable, Incoming, Link, LinkLost
+from device.messaging.replay import ReplayDesk
+from device.storage.outbox import Outbox
+from device.topics import Topic
+from rules.errors import BrokerRefused, Bug, InputUnusable, NovussError
+
+_log = logging.getLogger(__name__)
+
+# Messages sent and not yet acknowledged; mosquitto's own default window, so that it never holds any back.
+WINDOW = 20
+# Seconds the thread sleeps when nothing happens; it is woken for everything it has to do, this only paces the keepalive check.
+IDLE_S = 0.5
+# Seconds for the broker to take the goodbye; a dead one is not waited for longer.
+GOODBYE_S = 0.5
+# Answers to judges that wait for the connection; the oldest is dropped, whoever asked asks again.
+WAITING_ANSWERS = 100
+# Seconds of connection after which the next failure counts as the first again.
+SETTLED_S = 10.0
+
+
+class Connection(msgspec.Struct, frozen=True):
+    """How things stand with the broker, for health, doctor and the board."""
+
+    connected: bool
+    broker: str
+    reason: str | None
+    waiting: int
+    failures: int
+
+
+class Publisher:
+    """Publishes one table; reconnects by itself until closed."""
+
+    def __init__(
+        self,
+        url: str,
+        table: str,
+        outbox: Outbox,
+        *,
+        on_judge: Callable[[JudgeRequest], None] | None = None,
+        wall: Callable[[], WallTime] = wall_time,
+        backoff: Backoff | None = None,
+    ) -> None:
+        if not table or any(letter in "+#/\0" for letter in table):
+            raise InputUnusable(f"table name {table!r}: it becomes part of a topic, so no +, #, / and not empty")
+        self._address = parse_url(url)
+        self._table = table
+        self._outbox = outbox
+        self._wall = wall
+        self._backoff = backoff or Backoff()
+        self._protocol: Protocol = self._address.protocol or "5"
+        self._since = wall()
+        self._changed = threading.Condition()
+        self._states: OrderedDict[Topic, bytes] = OrderedDict()
+        self._unsent_states: set[Topic] = set()
+        self._answers: deque[tuple[bytes, bytes | None]] = deque(maxlen=WAITING_ANSWERS)
+        # seq → acknowledged, in the order they were sent.
+        self._flight: OrderedDict[int, bool] = OrderedDict()
+        self._replay = ReplayDesk(outbox)
+        self._judges = JudgeDesk(on_judge or _no_judge, self._answer)
+        self._connected = False
+        self._idle = False
+        self._last_error: NovussError = BrokerUnreachable("not started")
+        self._reason: str | None = str(self._last_error)
+        self._failures = 0
+        self._closing = False
+        self._process = os.getpid()
+        self._wake_in, self._wake_out = socket.socketpair()
+        self._wake_out.setblocking(False)
+        self._wake_in.setblocking(False)
+        self._thread = threading.Thread(target=self._run, name=f"mqtt-{table}", daemon=True)
+        outbox.on_put = self._wake
+
+    def start(self) -> None:
+        """Begin to connect, in the background."""
+        self._thread.start()
+
+    def publish_state(self, topic: Topic, payload: Mapping[str, Any] | msgspec.Struct) -> None:
+        """Let subscribers see the newest value of a retained topic; an older one still waiting is replaced. Never blocks."""
+        if os.getpid() != self._process:
+            raise Bug("a publisher does not survive a fork: start child processes with the spawn method")
+        encoded = msgspec.json.encode(payload)
+        with self._changed:
+            self._states[topic] = encoded
+            self._unsent_states.add(topic)
+        self._wake()
+
+    def wait_connected(self, timeout_s: float) -> bool:
+        """Whether the broker has let us in within the time. Raises BrokerRefused as soon as it says no."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._connected or isinstance(self._last_error, BrokerRefused), timeout_s)
+            if not self._connected and isinstance(self._last_error, BrokerRefused):
+                raise BrokerRefused(str(self._last_error))
+            return self._connected
+
+    def wait_drained(self, timeout_s: float) -> bool:
+        """Whether everything put so far has been acknowledged by the broker within the time."""
+        with self._changed:
+            return self._changed.wait_for(self._is_drained, timeout_s)
+
+    @property
+    def connection(self) -> Connection:
+        """How things stand now."""
+        with self._changed:
+            return Connection(self._connected, str(self._address), self._reason, self._outbox.waiting, self._failures)
+
+    def close(self, timeout_s: float = 2.0) -> None:
+        """Say goodbye (status offline) and stop; what waits in the outbox goes out at the next start."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        self._wake()
+        if self._thread.is_alive():
+            self._thread.join(timeout_s)
+        self._outbox.on_put = _nothing
+        if not self._thread.is_alive():
+            self._wake_in.close()
+            self._wake_out.close()
+
+    def __enter__(self) -> Publisher:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # --- the thread ---------------------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        while not self._closing:
+            try:
+                self._converse()
+            except (LinkLost, BrokerUnreachable, BrokerRefused) as error:
+                self._lost(error)
+            except Exception as error:
+                # A fault of ours must not silence the table: reported in full, then tried again.
+                _log.exception("publishing failed")
+                self._lost(Bug(f"publishing failed: {error}"))
+            if not self._closing:
+                self._sleep(self._backoff.next_s())
+
+    def _converse(self) -> None:
+        link = self._connect()
+        opened = time.monotonic()
+        try:
+            for topic in (topics.JUDGE, topics.REPLAY):
+                link.subscribe(self._path(topic))
+            self._say_status(link, "online")
+            with self._changed:
+                self._connected, self._reason = True, None
+                self._unsent_states = set(self._states)
+                self._changed.notify_all()
+            _log.info("connected to %s", self._address)
+            self._flight.clear()
+            self._sent_up_to = self._outbox.sent_seq
+            while not self._closing:
+                self._send_what_fits(link)
+                link.pump(IDLE_S, self._wake_in)
+                self._note_idle(link)
+                if time.monotonic() - opened > SETTLED_S:
+                    self._backoff.reset()
+            self._say_goodbye(link)
+        finally:
+            link.abandon()
+            self._replay.forget()
+            with self._changed:
+                self._connected = self._idle = False
+
+    def _connect(self) -> Link:
+        will = (self._path(topics.STATUS), self._status("offline"))
+        link = Link(self._address, f"novuss-{self._table}", self._protocol, will, self._received)
+        try:
+            link.open()
+        except BrokerRefused:
+            # Brokers that only speak the other version close the connection or say so, each in its way.
+            if self._address.protocol is None:
+                self._protocol = "3.1.1" if self._protocol == "5" else "5"
+            raise
+        return link
+
+    def _lost(self, error: NovussError) -> None:
+        with self._changed:
+            is_news = str(error) != self._reason
+            self._connected, self._reason, self._last_error = False, str(error), error
+            self._failures += 1
+            self._changed.notify_all()
+        if is_news:
+            _log.warning("%s; %d messages wait in the outbox", error, self._outbox.waiting)
+
+    def _send_what_fits(self, link: Link) -> None:
+        with contextlib.suppress(IndexError):
+            while link.unacknowledged < WINDOW:
+                payload, correlation = self._answers.popleft()
+                link.publish(self._path(topics.JUDGE_RESULT), payload, qos=1, correlation=correlation)
+        if not link.is_congested:
+            self._send_states(link)
+        if (room := WINDOW - link.unacknowledged) > 0:
+            for item in self._outbox.read(self._sent_up_to + 1, room):
+                self._flight[item.seq] = False
+                self._sent_up_to = item.seq
+                on_ack = partial(self._acknowledged, item.seq)
+                link.publish(f"{topics.PREFIX}/{self._table}/{item.topic}", item.payload, qos=1, on_ack=on_ack)
+        while link.unacknowledged < WINDOW and (payload_again := self._replay.next_payload()) is not None:
+            link.publish(self._path(topics.REPLAY_RESULT), payload_again, qos=1)
+
+    def _send_states(self, link: Link) -> None:
+        with self._changed:
+            due = [(topic, self._states[topic]) for topic in self._states if topic in self._unsent_states]
+            if due:
+                self._unsent_states.clear()
+                self._idle = False
+        for topic, payload in due:
+            link.publish(self._path(topic), payload, qos=topic.qos, retain=topic.retained)
+
+    def _note_idle(self, link: Link) -> None:
+        with self._changed:
+            self._idle = not link.unacknowledged and not link.is_congested
+            self._changed.notify_all()
+
+    def _acknowledged(self, seq: int, refused: str | None) -> None:
+        if refused is not None:
+            raise BrokerRefused(f"{self._address}: the broker refuses {self._table}'s messages: {refused}")
+        self._flight[seq] = True
+        done = 0
+        while self._flight and self._flight[oldest := next(iter(self._flight))]:
+            del self._flight[oldest]
+            done = oldest
+        if done:
+            self._backoff.reset()
+            self._outbox.mark_sent(done)
+
+    def _received(self, message: Incoming) -> None:
+        if message.topic == self._path(topics.JUDGE):
+            self._judges.receive(message)
+        elif message.topic == self._path(topics.REPLAY):
+            self._replay.receive(message)
+
+    def _say_goodbye(self, link: Link) -> None:
+        self._say_status(link, "offline")
+        deadline = time.monotonic() + GOODBYE_S
+        while link.unacknowledged and (left_s := deadline - time.monotonic()) > 0:
+            link.pump(left_s, None)
+        link.close()
+
+    def _say_status(self, link: Link, state: str) -> None:
+        link.publish(self._path(topics.STATUS), self._status(state), qos=topics.STATUS.qos, retain=True)
+
+    def _status(self, state: str) -> bytes:
+        return msgspec.json.encode(
+            {
+                "schema": "novuss.status/1",
+                "state": state,
+                "version": importlib.metadata.version("novuss"),
+                "since": self._since.at,
+                "clock_synchronised": self._since.synchronised,
+            }
+        )
+
+    # --- small parts --------------------------------------------------------------------------------------------------
+
+    def _answer(self, payload: bytes, correlation: bytes | None) -> None:
+        self._answers.append((payload, correlation))
+        self._wake()
+
+    def _is_drained(self) -> bool:
+        return self._idle and self._outbox.waiting == 0 and not self._unsent_states and not self._answers
+
+    def _path(self, topic: Topic) -> str:
+        return topics.path(self._table, topic)
+
+    def _wake(self) -> None:
+        # A full pipe means that the thread is going to wake up anyway; a closed one that there is none any more.
+        with contextlib.suppress(BlockingIOError, OSError):
+            self._wake_out.send(b"\0")
+
+    def _sleep(self, seconds: float) -> None:
+        """Wait for the next try, unless closing cuts it short."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._closing, seconds)
+
+
+def _no_judge(request: JudgeRequest) -> None:
+    request.refuse("this table takes no judge commands")
+
+
+def _nothing() -> None:
+    """Nobody listens to the outbox."""
