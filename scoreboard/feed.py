@@ -1,0 +1,133 @@
+"""The board's MQTT side: one subscriber with a reconnect of its own, in a thread of its own.
+
+Nothing here knows a page. Every message goes to `on_message`; whether the broker is there goes to `on_link`, from the same thread.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+import paho.mqtt.client as mqtt
+from paho.mqtt.enums import CallbackAPIVersion
+from paho.mqtt.properties import Properties
+from paho.mqtt.reasoncodes import ReasonCode
+
+from device import topics
+
+log = logging.getLogger(__name__)
+
+RETRY_S: Final = 1.0  # a broker that is back is found well within the 5 s that a page may be wrong
+CONNECT_TIMEOUT_S: Final = 2.0
+KEEPALIVE_S: Final = 2  # a broker that hangs is noticed within twice this
+LOOP_S: Final = 0.2  # how long one turn of the network loop may wait; bounds how late a stop is seen
+STOP_WAIT_S: Final = 0.5
+DEFAULT_PORTS: Final = {"mqtt": 1883, "mqtts": 8883, "ws": 80, "wss": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerAddress:
+    """A broker URL taken apart."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+    username: str | None
+    password: str | None
+
+    @classmethod
+    def parse(cls, url: str) -> BrokerAddress:
+        """`mqtt://`, `mqtts://`, `ws://` or `wss://`, with optional user, password and port; raises ValueError."""
+        parts = urlsplit(url if "://" in url else f"mqtt://{url}")
+        if parts.scheme not in DEFAULT_PORTS:
+            raise ValueError(f"broker URL {parts.scheme}://…: the scheme must be one of {', '.join(DEFAULT_PORTS)}")
+        if not parts.hostname:
+            raise ValueError(f"broker URL {parts.scheme}://…: a host name is missing")
+        return cls(
+            scheme=parts.scheme,
+            host=parts.hostname,
+            port=parts.port or DEFAULT_PORTS[parts.scheme],
+            path=parts.path or "/mqtt",
+            username=None if parts.username is None else unquote(parts.username),
+            password=None if parts.password is None else unquote(parts.password),
+        )
+
+
+class Feed:
+    """Follows `novuss/<table>/#` until stopped, whatever the broker does."""
+
+    def __init__(
+        self, broker_url: str, table: str, on_message: Callable[[str, bytes, bool], None], on_link: Callable[[bool], None]
+    ) -> None:
+        self._address = BrokerAddress.parse(broker_url)
+        self._prefix = f"{topics.PREFIX}/{table}/"
+        self._on_message = on_message
+        self._on_link = on_link
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="scoreboard-mqtt", daemon=True)
+
+    def start(self) -> None:
+        """Connect in the background; a broker that isn't there yet is waited for."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Leave the broker; returns at once also when it hangs."""
+        self._stop.set()
+        self._thread.join(STOP_WAIT_S)
+
+    def _client(self) -> mqtt.Client:
+        over_web = self._address.scheme in ("ws", "wss")
+        client = mqtt.Client(CallbackAPIVersion.VERSION2, transport="websockets" if over_web else "tcp")
+        if over_web:
+            client.ws_set_options(path=self._address.path)
+        if self._address.scheme in ("mqtts", "wss"):
+            client.tls_set()
+        if self._address.username is not None:
+            client.username_pw_set(self._address.username, self._address.password)
+        client.connect_timeout = CONNECT_TIMEOUT_S
+        client.on_connect = self._connected
+        client.on_disconnect = self._disconnected
+        client.on_message = self._message
+        return client
+
+    def _run(self) -> None:
+        client = self._client()
+        where = f"{self._address.host}:{self._address.port}"
+        said = ""
+        while not self._stop.is_set():
+            try:
+                client.connect(self._address.host, self._address.port, KEEPALIVE_S)
+                said = ""
+                while not self._stop.is_set() and client.loop(LOOP_S) == mqtt.MQTT_ERR_SUCCESS:
+                    pass
+            except (OSError, mqtt.WebsocketConnectionError) as error:
+                if str(error) != said:  # once per reason, not once a second
+                    said = str(error)
+                    log.warning("broker %s can't be reached (%s); trying again each second", where, error)
+            self._on_link(False)
+            self._stop.wait(RETRY_S)
+        client.disconnect()
+
+    def _connected(
+        self, client: mqtt.Client, _data: object, _flags: mqtt.ConnectFlags, reason: ReasonCode, _props: Properties | None
+    ) -> None:
+        if reason.is_failure:
+            log.warning("broker refuses the board: %s", reason)
+            return
+        client.subscribe(f"{self._prefix}#", qos=1)
+        self._on_link(True)
+
+    def _disconnected(
+        self, _client: mqtt.Client, _data: object, _flags: mqtt.DisconnectFlags, reason: ReasonCode, _props: Properties | None
+    ) -> None:
+        self._on_link(False)
+        if reason.is_failure and not self._stop.is_set():
+            log.info("broker connection lost: %s", reason)
+
+    def _message(self, _client: mqtt.Client, _data: object, message: mqtt.MQTTMessage) -> None:
+        self._on_message(message.topic.removeprefix(self._prefix), bytes(message.payload), message.retain)

@@ -1,0 +1,91 @@
+"""From the store to the browsers: which sections changed, and one stream of server-sent events per browser.
+
+A browser that reads slowly gets the newest of each section, never a queue of old ones. Each stream starts with everything and ends at once
+when the hub closes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from typing import Final
+
+from scoreboard.state import SECTIONS, Section
+
+BEAT_S: Final = 1.0  # heartbeat; the page calls itself stale after 3 s without one
+DISCS_GAP_S: Final = 0.08  # at most 12 pictures a second to a browser, more adds nothing to the eye
+RETRY_MS: Final = 1000  # how soon a browser comes back
+MAX_STREAMS: Final = 200  # open pages per board; a hall has tens
+
+Render = Callable[[Section], str]
+
+
+class Hub:
+    """Wakes the streams. Everything but `mark_from_thread` belongs to the event loop's thread."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._waiting: dict[asyncio.Event, set[Section]] = {}
+        self._closed = False
+
+    def open(self) -> None:
+        """Take the running event loop; called once when the server starts."""
+        self._loop = asyncio.get_running_loop()
+
+    def close(self) -> None:
+        """End every stream."""
+        self._closed = True
+        for event in self._waiting:
+            event.set()
+
+    def close_from_thread(self) -> None:
+        """End every stream, from any thread."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self.close)
+
+    def mark_from_thread(self, sections: tuple[Section, ...]) -> None:
+        """Say from any thread that sections changed."""
+        if sections and self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._mark, sections)
+
+    def _mark(self, sections: tuple[Section, ...]) -> None:
+        for event, dirty in self._waiting.items():
+            dirty.update(sections)
+            event.set()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no further browser is served."""
+        return len(self._waiting) >= MAX_STREAMS
+
+    async def stream(self, render: Render) -> AsyncIterator[str]:
+        """Server-sent events for one browser: all sections, then changes, a `link` each second as heartbeat."""
+        wake = asyncio.Event()
+        dirty: set[Section] = set(SECTIONS)
+        self._waiting[wake] = dirty
+        beat_at = time.monotonic()
+        discs_at = 0.0
+        try:
+            yield f"retry: {RETRY_MS}\n\n"
+            while not self._closed:
+                now = time.monotonic()
+                if now >= beat_at:
+                    dirty.add("link")
+                    beat_at = now + BEAT_S
+                due = [s for s in SECTIONS if s in dirty and (s != "discs" or now >= discs_at)]
+                for section in due:
+                    dirty.discard(section)
+                    if section == "discs":
+                        discs_at = now + DISCS_GAP_S
+                    yield f"event: {section}\ndata: {render(section)}\n\n"
+                until = min(beat_at, discs_at) if "discs" in dirty else beat_at
+                if not dirty - {"discs"}:
+                    wake.clear()
+                    wait_s = max(0.0, until - time.monotonic())
+                    try:
+                        await asyncio.wait_for(wake.wait(), wait_s)
+                    except TimeoutError:
+                        continue
+        finally:
+            del self._waiting[wake]

@@ -1,0 +1,72 @@
+"""Guided placing: where a ruling wants discs, and how far the nearest disc of that kind still is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from rules.table import Kind, Side
+from scoreboard.state import SlottedDisc
+
+IN_PLACE_MM: Final = 0.5  # a referee's goal for placing by hand
+NEAR_MM: Final = 80.0  # a disc further off is not the one being placed
+KINDS: Final[dict[str, Kind]] = {"red": "red", "black": "black", "striker": "striker"}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One disc to be laid out or put back, in table mm."""
+
+    verb: Literal["place", "restore"]
+    kind: Kind
+    x_mm: float
+    y_mm: float
+    clause: str
+    from_x_mm: float | None = None
+    from_y_mm: float | None = None
+    off_mm: tuple[tuple[Side, float], ...] = ()
+    done: bool = False
+
+
+def targets(ruling: dict[str, Any], seen: tuple[SlottedDisc, ...]) -> list[Target]:
+    """Every place that the ruling names, each with the nearest seen disc of its kind; a disc serves one place."""
+    out: list[Target] = []
+    used: set[int] = set()
+    for verb, key in (("place", "place"), ("restore", "restore")):
+        for item in ruling.get(key) or []:
+            kind = _kind(item)
+            if kind is None:
+                continue
+            x_mm, y_mm = float(item["x_mm"]), float(item["y_mm"])
+            near = min(
+                (s for s in seen if s.disc.kind == kind and s.slot not in used),
+                key=lambda s: math.hypot(s.disc.x_mm - x_mm, s.disc.y_mm - y_mm),
+                default=None,
+            )
+            out.append(_target("place" if verb == "place" else "restore", kind, x_mm, y_mm, str(item.get("clause", "")), near))
+            if near is not None and out[-1].from_x_mm is not None:
+                used.add(near.slot)
+    return out
+
+
+def _kind(item: object) -> Kind | None:
+    if not isinstance(item, dict) or not all(isinstance(item.get(k), int | float) for k in ("x_mm", "y_mm")):
+        return None
+    named = item.get("kind") or {"r": "red", "b": "black", "s": "striker"}.get(str(item.get("id", " "))[:1], "")
+    return KINDS.get(str(named))
+
+
+def _target(verb: Literal["place", "restore"], kind: Kind, x_mm: float, y_mm: float, clause: str, near: SlottedDisc | None) -> Target:
+    if near is None:
+        return Target(verb, kind, x_mm, y_mm, clause)
+    dx, dy = x_mm - near.disc.x_mm, y_mm - near.disc.y_mm
+    away = math.hypot(dx, dy)
+    if away > NEAR_MM:
+        return Target(verb, kind, x_mm, y_mm, clause)
+    off: list[tuple[Side, float]] = []
+    if abs(dx) >= IN_PLACE_MM / 2:
+        off.append(("E" if dx > 0 else "W", abs(dx)))
+    if abs(dy) >= IN_PLACE_MM / 2:
+        off.append(("N" if dy > 0 else "S", abs(dy)))
+    return Target(verb, kind, x_mm, y_mm, clause, near.disc.x_mm, near.disc.y_mm, tuple(off), done=away <= IN_PLACE_MM)

@@ -1,0 +1,211 @@
+"""What the board knows of one table: the newest retained state and the last rulings, folded from MQTT messages.
+
+No network and no words here. A message that can't be read changes nothing: it is counted and reported by the caller. Fields that a writer
+leaves out have defaults, so an older or newer table monitor still shows what it has.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal, get_args
+
+import msgspec
+
+from device import topics
+from rules.facts import Player, SeenDisc, SeenDiscs, Stroke
+from rules.table import SIDES, Colour, Kind, Side
+
+KEPT_RULINGS: Final = 12  # as many as the console shows; the match log keeps the rest
+SLOTS: Final[dict[Kind, range]] = {"red": range(16), "black": range(16, 32), "striker": range(32, 34)}  # 25.2: 16 of each; a spare striker
+MAX_NAME: Final = 60  # characters; longer names are cut, a page must not be flooded
+
+Section = Literal["link", "discs", "match", "ruling"]
+SECTIONS: Final[tuple[Section, ...]] = get_args(Section)
+Monitor = Literal["unknown", "online", "offline"]
+
+
+@dataclass(frozen=True, slots=True)
+class MatchView:
+    """The folded match as the board needs it; every field has a default."""
+
+    id: str = ""
+    format: str = "singles"
+    sets: int = 0
+    set_number: int = 1
+    players: dict[Side, Player] = field(default_factory=dict)
+    sets_won: dict[Side, int] = field(default_factory=dict)
+    debt: dict[Side, int] = field(default_factory=dict)
+    warnings: dict[Side, int] = field(default_factory=dict)
+    on_table: dict[Side, int] = field(default_factory=dict)
+    turn: Side | None = None
+    over: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SlottedDisc:
+    """A seen disc with the number of its drawing, which stays the same from picture to picture."""
+
+    slot: int
+    disc: SeenDisc
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """A ruling as it came, with the stroke that it is about where that was seen."""
+
+    ruling: dict[str, Any]
+    stroke: Stroke | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All that is known of the table at one moment; replaced as a whole, never changed."""
+
+    broker: bool = False
+    monitor: Monitor = "unknown"
+    picture_at_s: float | None = None  # monotonic time of the last live picture; None when only a retained one came
+    discs: tuple[SlottedDisc, ...] = ()
+    match: MatchView | None = None
+    rulings: tuple[Ruled, ...] = ()
+    stroke: Stroke | None = None
+
+
+class Unreadable(ValueError):
+    """A payload that isn't what the contract says; the text tells where and why."""
+
+
+def connected(now: Snapshot, broker: bool) -> Snapshot:
+    """The broker came or went; without it nothing is known of the monitor."""
+    return replace(now, broker=broker, monitor=now.monitor if broker else "unknown", picture_at_s=None)
+
+
+def apply(now: Snapshot, name: str, payload: bytes, *, retained: bool, at_s: float) -> tuple[Snapshot, tuple[Section, ...]]:
+    """Fold one message of topic `name` (below the table's prefix) and say which sections changed; raises `Unreadable`."""
+    if name == topics.DISCS.name:
+        after = _discs(now, payload, retained, at_s)
+        guiding = now.rulings and (now.rulings[-1].ruling.get("place") or now.rulings[-1].ruling.get("restore"))
+        return after, ("discs", "ruling") if guiding else ("discs",)
+    if name not in (topics.STATUS.name, topics.MATCH.name, topics.RULING.name, topics.STROKE.name):
+        return now, ()
+    record = _record(name, payload)
+    if name == topics.STATUS.name:
+        word = record.get("status", record.get("state"))
+        return replace(now, monitor="online" if word == "online" else "offline"), ("link",)
+    if name == topics.MATCH.name:
+        after = replace(now, match=read_match(record))
+        last = record.get("last_ruling")  # a board opened late learns the last ruling from here
+        if isinstance(last, dict) and not now.rulings:
+            return replace(after, rulings=(Ruled(last),)), ("match", "discs", "ruling")
+        return after, ("match", "discs")
+    if name == topics.STROKE.name:
+        return replace(now, stroke=_stroke(record)), ()
+    seq = record.get("seq")
+    kept = tuple(r for r in now.rulings if seq is None or r.ruling.get("seq") != seq)  # QoS 1 may repeat
+    return replace(now, rulings=(*kept, Ruled(record, now.stroke))[-KEPT_RULINGS:], stroke=None), ("ruling",)
+
+
+def _record(name: str, payload: bytes) -> dict[str, Any]:
+    try:
+        record = msgspec.json.decode(payload)
+    except msgspec.DecodeError as error:
+        if name == topics.STATUS.name and payload in (b"online", b"offline"):
+            return {"status": payload.decode()}
+        raise Unreadable(f"{name}: {error}") from error
+    if isinstance(record, str):
+        return {"status": record}
+    if not isinstance(record, dict):
+        raise Unreadable(f"{name}: an object was expected, not {type(record).__name__}")
+    return record
+
+
+def _stroke(record: dict[str, Any]) -> Stroke:
+    try:
+        return msgspec.convert(record.get("stroke", record), Stroke)
+    except msgspec.ValidationError as error:
+        raise Unreadable(f"stroke: {error}") from error
+
+
+def _discs(now: Snapshot, payload: bytes, retained: bool, at_s: float) -> Snapshot:
+    try:
+        seen = msgspec.json.decode(payload, type=SeenDiscs)
+    except msgspec.DecodeError as error:
+        raise Unreadable(f"discs: {error}") from error
+    return replace(now, discs=slotted(now.discs, seen.discs), picture_at_s=now.picture_at_s if retained else at_s)
+
+
+def slotted(before: tuple[SlottedDisc, ...], seen: list[SeenDisc]) -> tuple[SlottedDisc, ...]:
+    """Give each disc the drawing it had: by id, else by the nearest of its kind, so that discs glide instead of jumping."""
+    out: list[SlottedDisc] = []
+    for kind, slots in SLOTS.items():
+        old = {s.slot: s.disc for s in before if s.disc.kind == kind}
+        ids = {disc.id: slot for slot, disc in old.items() if disc.id is not None}
+        mine = [disc for disc in seen if disc.kind == kind]
+        taken: dict[int, SeenDisc] = {}
+        rest: list[SeenDisc] = []
+        for disc in mine:
+            slot = ids.get(disc.id) if disc.id is not None else None
+            if slot is None or slot in taken:
+                rest.append(disc)
+            else:
+                taken[slot] = disc
+        pairs = sorted(
+            ((o.x_mm - d.x_mm) ** 2 + (o.y_mm - d.y_mm) ** 2, slot, i)
+            for slot, o in old.items()
+            if slot not in taken
+            for i, d in enumerate(rest)
+            if d.id is None or o.id is None
+        )
+        placed: set[int] = set()
+        for _, slot, i in pairs:
+            if slot not in taken and i not in placed:
+                taken[slot] = rest[i]
+                placed.add(i)
+        free = [slot for slot in slots if slot not in taken and slot not in old] + [
+            slot for slot in slots if slot not in taken and slot in old
+        ]
+        taken.update(zip(free, (d for i, d in enumerate(rest) if i not in placed), strict=False))
+        out.extend(SlottedDisc(slot, taken[slot]) for slot in sorted(taken))
+    return tuple(out)
+
+
+def read_match(record: dict[str, Any]) -> MatchView:
+    """The match topic's record with every missing or odd field at its default."""
+    inner = record.get("match")
+    base = {**inner, **record} if isinstance(inner, dict) and "players" in inner else record
+    return MatchView(
+        id=str(base.get("id", base.get("match_id", ""))),
+        format=str(base.get("format", "singles")),
+        sets=_count(base.get("sets")),
+        set_number=_count(base.get("set_number", base.get("set"))) or 1,
+        players=_players(base.get("players")),
+        sets_won=_counts(base.get("sets_won", base.get("score"))),
+        debt=_counts(base.get("debt")),
+        warnings=_counts(base.get("warnings")),
+        on_table=_counts(base.get("on_table")),
+        turn=_side(base.get("turn", base.get("next"))),
+        over=bool(base.get("over", base.get("finished", False))),
+    )
+
+
+def _side(value: object) -> Side | None:
+    return next((side for side in SIDES if side == value), None)
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0
+
+
+def _counts(value: object) -> dict[Side, int]:
+    return {side: _count(value[side]) for side in SIDES if side in value} if isinstance(value, dict) else {}
+
+
+def _players(value: object) -> dict[Side, Player]:
+    if not isinstance(value, dict):
+        return {}
+    out: dict[Side, Player] = {}
+    for side, player in value.items():
+        key = _side(side)
+        if key is not None and isinstance(player, dict):
+            colour: Colour = "black" if player.get("colour") == "black" else "red"
+            out[key] = Player(name=str(player.get("name", ""))[:MAX_NAME], colour=colour)
+    return out

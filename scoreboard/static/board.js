@@ -1,0 +1,98 @@
+// Puts what the server says into the page: texts, states and attributes only; no node is made or removed after loading.
+
+import { follow } from "./link.js";
+import { Table, set, text } from "./table.js";
+
+const words = document.body.dataset;
+const part = (name, root = document) => root.querySelector(`[data-part="${name}"]`);
+const figure = part("table");
+const table = figure && new Table(figure);
+const teams = Array.from(document.querySelectorAll("[data-team]"));
+const ruling = part("ruling");
+let changedAt = null;
+
+function showMatch(match) {
+  text(part("set"), match.set);
+  text(part("format"), match.format);
+  document.body.classList.toggle("known", match.known);
+  if (table) table.showTurn(match.turn, match.names);
+  for (const node of teams) showTeam(node, match.teams[Number(node.dataset.team)]);
+}
+
+function showTeam(node, team) {
+  set(node, "data-colour", team.colour);
+  node.classList.toggle("playing", team.turn);
+  text(part("name", node), team.name);
+  text(part("turn", node), team.turn ? team.turn_word : team.colour_word);
+  text(part("sets", node), team.sets);
+  text(part("left", node), team.left ?? "–");
+  node.querySelectorAll(".pips i").forEach((pip, n) => {
+    const kind = n >= team.full ? "none" : team.left !== null && n < team.left ? "on" : "off";
+    set(pip, "class", kind);
+  });
+  for (const [chip, count] of [["debt", team.debt], ["warn", team.warnings]]) {
+    part(`${chip}-chip`, node).hidden = count === 0;
+    text(part(chip === "warn" ? "warnings" : "debt", node), count);
+  }
+}
+
+function showRuling(view) {
+  if (table) table.showTargets(view.targets);
+  if (!ruling) return;
+  set(ruling, "data-state", view.state);
+  text(part("title", ruling), view.title);
+  text(part("text", ruling), view.text);
+  const tag = part("tag", ruling);
+  tag.hidden = !view.tag;
+  text(tag, view.tag);
+  fill("clause", view.clauses);
+  fill("line", view.lines);
+  const margin = part("margin", ruling);
+  margin.hidden = view.margin === null;
+  if (view.margin) showMargin(margin, view.margin);
+}
+
+function fill(name, values) {
+  ruling.querySelectorAll(`[data-${name}]`).forEach((node, n) => {
+    node.hidden = n >= values.length;
+    text(node, values[n] ?? "");
+  });
+}
+
+function showMargin(node, margin) {
+  const reach = [5, 10, 20, 60].find((mm) => Math.abs(margin.mm) + margin.sigma2 < mm) ?? 60; // mm from the line to the end of the scale
+  const at = (mm) => Math.min(Math.max((mm / reach) * 100, -100), 100);
+  set(node, "data-how", margin.how);
+  text(part("margin-text", node), margin.text);
+  text(part("margin-value", node), margin.value);
+  text(part("margin-how", node), margin.verdict);
+  text(part("margin-scale", node), `± ${reach} mm`);
+  const band = part("band", node);
+  const left = at(margin.mm - margin.sigma2);
+  band.setAttribute("x", left);
+  band.setAttribute("width", Math.max(at(margin.mm + margin.sigma2) - left, 0.8));
+  part("needle", node).setAttribute("transform", `translate(${at(margin.mm)} 0)`);
+}
+
+function showLink(why) {
+  const link = why === "" ? "live" : why === "waiting" ? "waiting" : "stale";
+  set(document.body, "data-link", link);
+  text(part("link-word"), link === "live" ? words.wordLive : link === "waiting" ? words.wordWaiting : words.wordStale);
+  const mark = part("stale");
+  if (!mark) return;
+  mark.hidden = link !== "stale";
+  if (link !== "stale") return;
+  text(part("why", mark), words[`why${why[0].toUpperCase()}${why.slice(1)}`]);
+  text(part("since", mark), changedAt ? words.wordSince.replace("{time}", changedAt.toLocaleTimeString(document.documentElement.lang)) : "");
+}
+
+const show = { match: showMatch, ruling: showRuling, discs: (view) => table && table.show(view) };
+
+follow(
+  words.events,
+  (section, view) => {
+    if (section === "discs" && view.discs.length) changedAt = new Date();
+    show[section](view);
+  },
+  showLink,
+);

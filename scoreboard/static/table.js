@@ -1,0 +1,97 @@
+// The live table: a fixed pool of drawings whose attributes are set. Discs glide from picture to picture and then stand still.
+
+const GLIDE_MIN_MS = 60;
+const GLIDE_MAX_MS = 400; // longer gaps are jumps, not motion
+const JUMP_MM = 450; // further than this in one picture: another disc, or put there by hand
+const MARKS = ["", "dark", "close"];
+const FLAT = { flat: "", on_side: " scale(0.45 1)", on_edge: " scale(0.86 0.86)", stacked: " scale(1.06)", on_rail: "" };
+
+export class Table {
+  constructor(root) {
+    this.slots = Array.from(root.querySelectorAll("[data-slot]"), (node) => ({ node, mark: node.querySelector(".mark"), on: false, x: 0, y: 0 }));
+    this.targets = Array.from(root.querySelectorAll("[data-target]"));
+    this.zones = Array.from(root.querySelectorAll("[data-zone]"));
+    this.rails = Array.from(root.querySelectorAll("[data-rail]"));
+    this.drawing = root.querySelector("[data-part=drawing]");
+    this.calm = matchMedia("(prefers-reduced-motion: reduce)");
+    this.lastAt = 0;
+    this.frame = 0;
+    this.turn = "";
+  }
+
+  show({ discs, red, black }) {
+    const now = performance.now();
+    const gap = now - this.lastAt;
+    this.lastAt = now;
+    this.glideMs = Math.min(Math.max(gap, GLIDE_MIN_MS), GLIDE_MAX_MS);
+    this.startAt = now;
+    const seen = new Set();
+    for (const [slot, x, y, mark, pose] of discs) {
+      const disc = this.slots[slot];
+      if (!disc) continue;
+      seen.add(slot);
+      const jump = !disc.on || this.calm.matches || gap > 2 * GLIDE_MAX_MS || document.hidden || Math.hypot(x - disc.x, -y - disc.y) > JUMP_MM;
+      disc.fromX = jump ? x : disc.x;
+      disc.fromY = jump ? -y : disc.y;
+      disc.toX = x;
+      disc.toY = -y;
+      set(disc.mark, "class", mark ? `mark ${MARKS[mark]}` : "mark");
+      disc.pose = FLAT[pose] ?? "";
+      if (!disc.on) {
+        disc.on = true;
+        disc.node.setAttribute("visibility", "visible");
+      }
+    }
+    this.slots.forEach((disc, slot) => {
+      if (disc.on && !seen.has(slot)) {
+        disc.on = false;
+        disc.node.setAttribute("visibility", "hidden");
+      }
+    });
+    set(this.drawing, "aria-label", this.drawing.dataset.say.replace("{red}", red).replace("{black}", black));
+    if (!this.frame) this.step(now);
+  }
+
+  step(now) {
+    const part = Math.min(Math.max((now - this.startAt) / this.glideMs, 0), 1);
+    for (const disc of this.slots) {
+      if (!disc.on) continue;
+      disc.x = disc.fromX + (disc.toX - disc.fromX) * part;
+      disc.y = disc.fromY + (disc.toY - disc.fromY) * part;
+      set(disc.node, "transform", `translate(${disc.x.toFixed(2)} ${disc.y.toFixed(2)})${disc.pose}`);
+    }
+    this.frame = part < 1 ? requestAnimationFrame((at) => this.step(at)) : 0;
+  }
+
+  showTurn(turn, names) {
+    for (const zone of this.zones) zone.classList.toggle("own", turn !== "" && (zone.dataset.zone === turn || zone.dataset.zone === "circle"));
+    for (const rail of this.rails) {
+      const name = names[rail.dataset.rail] ?? "";
+      text(rail, name);
+      rail.classList.toggle("at-turn", rail.dataset.rail === turn);
+    }
+  }
+
+  showTargets(targets) {
+    this.targets.forEach((node, n) => {
+      const target = targets[n];
+      node.setAttribute("visibility", target ? "visible" : "hidden");
+      if (!target) return;
+      const [kind, x, y, fromX, fromY, done] = target;
+      set(node, "class", `target ${kind}${done ? " done" : ""}`);
+      set(node, "transform", `translate(${x} ${-y})`);
+      const path = node.querySelector(".path");
+      path.setAttribute("x1", fromX === null ? 0 : fromX - x);
+      path.setAttribute("y1", fromY === null ? 0 : y - fromY);
+    });
+  }
+}
+
+export function set(node, name, value) {
+  if (node.getAttribute(name) !== value) node.setAttribute(name, value);
+}
+
+export function text(node, value) {
+  const said = value === null || value === undefined ? "" : String(value);
+  if (node && node.textContent !== said) node.textContent = said;
+}

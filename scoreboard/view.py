@@ -1,0 +1,123 @@
+"""Snapshot → what a page shows: small records of ready words and numbers, so that the browser only sets text and attributes."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from rules.table import HALF_MM, OPPOSITE, SIDES, Kind, Side, clearances_mm
+from scoreboard.ruling_view import ruling_view, team_name
+from scoreboard.state import MatchView, Section, SlottedDisc, Snapshot
+from scoreboard.words import Lang, word
+
+PICTURE_OLD_S: Final = 3.0  # a live picture comes several times a second; hazards.md: stale after 3 s
+SIGMAS: Final = 2.0  # contract: dark beyond 2 sigma, light below −2 sigma, else too close to call
+PIECES: Final = {"singles": 8, "doubles": 16}  # 9.1: pieces a player or a pair starts with
+NOT_FLAT_DEPTH_MM: Final = 60.0  # how far beyond the rail a disc may be drawn
+
+
+def section_view(section: Section, now: Snapshot, lang: Lang, at_s: float) -> dict[str, Any]:
+    """What the page is told about one section."""
+    if section == "link":
+        return link_view(now, at_s)
+    if section == "discs":
+        return discs_view(now)
+    if section == "match":
+        return match_view(now, lang)
+    return ruling_view(now, lang)
+
+
+def link_view(now: Snapshot, at_s: float) -> dict[str, Any]:
+    """The heartbeat: why the picture may be old, "" when it is live."""
+    why = ""
+    if not now.broker:
+        why = "broker"
+    elif now.monitor == "offline":
+        why = "monitor"
+    elif now.picture_at_s is not None and at_s - now.picture_at_s > PICTURE_OLD_S:
+        why = "picture"
+    elif now.monitor == "unknown" and now.picture_at_s is None:
+        why = "waiting"
+    return {"why": why}
+
+
+def discs_view(now: Snapshot) -> dict[str, Any]:
+    """Each disc as [slot, x, y, mark, pose]; mark 0 none, 1 dark for the player at turn, 2 too close to call."""
+    lie = HALF_MM + NOT_FLAT_DEPTH_MM
+    rows = [[s.slot, _clamp(s.disc.x_mm, lie), _clamp(s.disc.y_mm, lie), _mark(s, now.match), s.disc.pose] for s in now.discs]
+    return {"discs": rows, "red": on_board(now, "red"), "black": on_board(now, "black")}
+
+
+def _clamp(value_mm: float, limit_mm: float) -> float:
+    return round(min(max(value_mm, -limit_mm), limit_mm), 2)
+
+
+def on_board(now: Snapshot, kind: Kind) -> int:
+    """How many discs of a kind are seen."""
+    return sum(s.disc.kind == kind for s in now.discs)
+
+
+def _mark(slotted: SlottedDisc, match: MatchView | None) -> int:
+    disc = slotted.disc
+    if match is None or match.turn is None or disc.pose != "flat":
+        return 0
+    player = match.players.get(match.turn)
+    if player is None or player.colour != disc.kind:
+        return 0
+    clearance_mm = disc.clearance_mm or clearances_mm(disc.kind, disc.x_mm, disc.y_mm)
+    best_mm = max(clearance_mm.get(match.turn, -HALF_MM), clearance_mm.get("circle", -HALF_MM))
+    if best_mm > SIGMAS * disc.sigma_mm:
+        return 1
+    return 2 if best_mm >= -SIGMAS * disc.sigma_mm else 0
+
+
+def match_view(now: Snapshot, lang: Lang) -> dict[str, Any]:
+    """Both teams, far one first, and the set's number."""
+    match = now.match or MatchView()
+    doubles = match.format == "doubles"
+    teams: tuple[Side, Side] = ("N", "W") if doubles else ("N", "S")
+    if not doubles and match.players and not any(side in match.players for side in ("N", "S")):
+        teams = ("W", "E")
+    if match.sets:
+        label = word("set_of", lang, n=match.set_number, of=match.sets)
+    else:
+        label = word("set_n", lang, n=match.set_number) if now.match else ""
+    return {
+        "set": label,
+        "known": now.match is not None,
+        "format": word("doubles" if doubles else "singles", lang) if now.match else "",
+        "turn": match.turn or "",
+        "teams": [_team(now, match, side, doubles, lang) for side in teams],
+        "names": {side: match.players[side].name if side in match.players else "" for side in SIDES},
+    }
+
+
+def _team(now: Snapshot, match: MatchView, side: Side, doubles: bool, lang: Lang) -> dict[str, Any]:
+    sides = (side, OPPOSITE[side]) if doubles else (side,)
+    player = next((match.players[s] for s in sides if s in match.players), None)
+    colour = player.colour if player else ""
+    left = next((match.on_table[s] for s in sides if s in match.on_table), None)
+    if left is None and player is not None:
+        left = on_board(now, player.colour)
+    full = PIECES["doubles" if doubles else "singles"]
+    debt = sum(match.debt.get(s, 0) for s in sides)
+    warnings = sum(match.warnings.get(s, 0) for s in sides)
+    return {
+        "side": side,
+        "name": team_name(match, side, lang),
+        "colour": colour,
+        "colour_word": word(colour, lang) if colour else "",
+        "sets": max((match.sets_won.get(s, 0) for s in sides), default=0),
+        "turn": match.turn in sides and not match.over,
+        "turn_word": _turn_word(match, doubles, lang),
+        "left": left,
+        "full": full,
+        "debt": debt,
+        "warnings": warnings,
+    }
+
+
+def _turn_word(match: MatchView, doubles: bool, lang: Lang) -> str:
+    player = match.players.get(match.turn) if match.turn else None
+    if doubles and player is not None:
+        return word("next", lang, name=player.name)
+    return word("turn", lang)

@@ -1,0 +1,125 @@
+"""The pages' own words in Latvian, English and German. Words about rulings come from the rule book's room."""
+
+from __future__ import annotations
+
+from typing import Final, Literal, get_args
+
+Lang = Literal["lv", "en", "de"]
+LANGS: Final[tuple[Lang, ...]] = get_args(Lang)
+LANG_NAMES: Final[dict[Lang, str]] = {"lv": "Latviešu", "en": "English", "de": "Deutsch"}
+
+WORDS: Final[dict[str, dict[Lang, str]]] = {
+    "board": {"lv": "Novusa tablo", "en": "Novuss scoreboard", "de": "Novuss-Anzeige"},
+    "table": {"lv": "Galds", "en": "Table", "de": "Tisch"},
+    "set_of": {"lv": "{n}. sets no {of}", "en": "Set {n} of {of}", "de": "Satz {n} von {of}"},
+    "set_n": {"lv": "{n}. sets", "en": "Set {n}", "de": "Satz {n}"},
+    "sets": {"lv": "Seti", "en": "Sets", "de": "Sätze"},
+    "singles": {"lv": "Vienspēle", "en": "Singles", "de": "Einzel"},
+    "doubles": {"lv": "Dubultspēle", "en": "Doubles", "de": "Doppel"},
+    "turn": {"lv": "Sit", "en": "To play", "de": "Am Stoß"},
+    "left": {"lv": "uz galda", "en": "on the table", "de": "auf dem Tisch"},
+    "debt": {"lv": "Parāds", "en": "Debt", "de": "Schuld"},
+    "warnings": {"lv": "Brīdinājumi", "en": "Warnings", "de": "Verwarnungen"},
+    "red": {"lv": "sarkanie", "en": "red", "de": "Rot"},
+    "black": {"lv": "melnie", "en": "black", "de": "Schwarz"},
+    "live": {"lv": "Tiešraide", "en": "Live", "de": "Live"},
+    "waiting": {"lv": "Gaida galdu", "en": "Waiting for the table", "de": "Wartet auf den Tisch"},
+    "stale": {"lv": "Novecojis", "en": "Stale", "de": "Veraltet"},
+    "stale_since": {"lv": "Rādījums no {time}", "en": "As of {time}", "de": "Stand {time}"},
+    "why_server": {
+        "lv": "Nav savienojuma ar tablo serveri",
+        "en": "No connection to the board's server",
+        "de": "Keine Verbindung zum Anzeigeserver",
+    },
+    "why_broker": {
+        "lv": "Nav savienojuma ar ziņojumu brokeri",
+        "en": "No connection to the message broker",
+        "de": "Keine Verbindung zum Nachrichtenbroker",
+    },
+    "why_monitor": {"lv": "Galda monitors ir izslēgts", "en": "The table monitor is offline", "de": "Der Tischmonitor ist offline"},
+    "why_picture": {"lv": "Kamera nesūta attēlu", "en": "No picture from the camera", "de": "Kein Bild von der Kamera"},
+    "no_ruling": {"lv": "Vēl nav lēmuma", "en": "No ruling yet", "de": "Noch keine Entscheidung"},
+    "no_ruling_text": {
+        "lv": "Pirmais sitiens parādīsies šeit.",
+        "en": "The first stroke will appear here.",
+        "de": "Der erste Stoß erscheint hier.",
+    },
+    "last_ruling": {"lv": "Pēdējais lēmums", "en": "Last ruling", "de": "Letzte Entscheidung"},
+    "lawful": {"lv": "Pareizs sitiens", "en": "No fault", "de": "Kein Fehler"},
+    "fault": {"lv": "Pārkāpums", "en": "Fault", "de": "Fehler"},
+    "review": {"lv": "Lemj tiesnesis", "en": "Judge decides", "de": "Schiedsrichter entscheidet"},
+    "review_text": {
+        "lv": "Kamera to nevar droši pateikt. Iespējamie lasījumi:",
+        "en": "Too close for the camera. The readings:",
+        "de": "Zu knapp für die Kamera. Die Lesarten:",
+    },
+    "no_call": {"lv": "Nav lēmuma", "en": "No call", "de": "Keine Entscheidung"},
+    "no_call_text": {
+        "lv": "Monitors šo sitienu neredzēja pietiekami labi. Tas nenozīmē, ka pārkāpuma nebija.",
+        "en": "The monitor did not see this stroke well enough. That is not “no fault”.",
+        "de": "Der Monitor hat diesen Stoß nicht gut genug gesehen. Das heißt nicht „kein Fehler“.",
+    },
+    "set_won": {"lv": "Sets: {name}", "en": "Set to {name}", "de": "Satz an {name}"},
+    "set_replay": {"lv": "Setu pārspēlē", "en": "Set is replayed", "de": "Satz wird wiederholt"},
+    "match_won": {"lv": "Uzvar {name}", "en": "{name} wins", "de": "{name} gewinnt"},
+    "match_drawn": {"lv": "Neizšķirts", "en": "Match drawn", "de": "Unentschieden"},
+    "corrected": {"lv": "labots", "en": "corrected", "de": "korrigiert"},
+    "clause": {"lv": "p.", "en": "cl.", "de": "Pkt."},
+    "margin": {"lv": "Atstarpe", "en": "Margin", "de": "Abstand"},
+    "dark": {"lv": "tumšs", "en": "dark", "de": "dunkel"},
+    "light": {"lv": "gaišs", "en": "light", "de": "hell"},
+    "close": {"lv": "par tuvu, lai izšķirtu", "en": "too close to call", "de": "zu knapp"},
+    "own_zone": {"lv": "aizmugures līnija", "en": "zone line", "de": "Zonenlinie"},
+    "circle": {"lv": "vidus aplis", "en": "centre circle", "de": "Mittelkreis"},
+    "place": {"lv": "Nolikt {what}", "en": "Place {what}", "de": "{what} auflegen"},
+    "restore": {"lv": "Atlikt atpakaļ {what}", "en": "Put back {what}", "de": "{what} zurücklegen"},
+    "place_red": {"lv": "sarkano kauliņu", "en": "a red piece", "de": "Roten Stein"},
+    "place_black": {"lv": "melno kauliņu", "en": "a black piece", "de": "Schwarzen Stein"},
+    "place_striker": {"lv": "ripu", "en": "the striker", "de": "Stoßscheibe"},
+    "in_place": {"lv": "vietā", "en": "in place", "de": "liegt richtig"},
+    "off_by": {"lv": "vēl {mm} mm uz {to}", "en": "{mm} mm toward {to}", "de": "noch {mm} mm nach {to}"},
+    "next": {"lv": "Sit {name}", "en": "{name} to play", "de": "{name} am Stoß"},
+    "continues": {"lv": "{name} turpina", "en": "{name} continues", "de": "{name} spielt weiter"},
+    "interrupted": {
+        "lv": "Sērija pārtraukta, sit {name}",
+        "en": "Series interrupted, {name} to play",
+        "de": "Serie unterbrochen, {name} am Stoß",
+    },
+    "penalty_one": {"lv": "soda kauliņš", "en": "penalty piece", "de": "Strafstein"},
+    "lang": {"lv": "Valoda", "en": "Language", "de": "Sprache"},
+    "theme": {"lv": "Izskats", "en": "Theme", "de": "Aussehen"},
+    "theme_light": {"lv": "Gaišs", "en": "Light", "de": "Hell"},
+    "theme_dark": {"lv": "Tumšs", "en": "Dark", "de": "Dunkel"},
+    "side_S": {"lv": "D", "en": "S", "de": "S"},
+    "side_N": {"lv": "Z", "en": "N", "de": "N"},
+    "side_W": {"lv": "R", "en": "W", "de": "W"},
+    "side_E": {"lv": "A", "en": "E", "de": "O"},
+    "player": {"lv": "Spēlētājs", "en": "Player", "de": "Spieler"},
+    "drawing": {
+        "lv": "Galds no augšas: {red} sarkani un {black} melni kauliņi",
+        "en": "The table from above: {red} red and {black} black pieces",
+        "de": "Der Tisch von oben: {red} rote und {black} schwarze Steine",
+    },
+    "key_dark": {"lv": "tumšais kauliņš", "en": "dark piece", "de": "dunkler Stein"},
+    "key_close": {"lv": "uz robežas", "en": "too close to call", "de": "zu knapp"},
+    "key_place": {"lv": "šeit nolikt", "en": "place here", "de": "hier auflegen"},
+    "no_script": {
+        "lv": "Tablo rāda galdu ar JavaScript; ieslēdziet to šai lapai.",
+        "en": "The board draws the table with JavaScript; please allow it for this page.",
+        "de": "Die Anzeige zeichnet den Tisch mit JavaScript; bitte für diese Seite erlauben.",
+    },
+}
+
+
+def word(key: str, lang: Lang, **parts: object) -> str:
+    """The words for `key`, with its parts filled in."""
+    return WORDS[key][lang].format(**parts) if parts else WORDS[key][lang]
+
+
+def pick_lang(asked: str | None, accept: str = "") -> Lang:
+    """The language of the address, else the first known one the browser prefers, else Latvian."""
+    for candidate in [asked or "", *(part.split(";")[0].strip() for part in accept.split(","))]:
+        for lang in LANGS:
+            if candidate.lower().split("-")[0] == lang:
+                return lang
+    return "lv"
