@@ -28,6 +28,9 @@ INSET_SIGMA_MM: Final = 0.7  # rounding of a rail's upper edge
 HEIGHT_SIGMA_MM: Final = 0.5  # rail height 25 mm (24.1)
 MIDLINE_SIGMA_MM: Final = 0.7  # drawn by eye more often than the zone lines
 SLANT_SIGMA: Final = 0.004  # rad; a free-hand line over 250 mm ends a millimetre off
+NEAR: Final = 0.2  # cosine; a little past half way round no wall shows yet with the camera above the middle of the table
+NEAR_SLACK_MM: Final = 0.05  # rim rounded and lit from one side
+FAR_SLACK_MM: Final = 0.15
 STRETCH_MM: Final = 48.0  # long enough to average noise and grain, short enough to lie between discs
 CORNER_MM: Final = 375.0  # rails are used between the pockets' shadows
 
@@ -37,7 +40,8 @@ class Feature:
     """One line, rim or edge.
 
     `points_mm` (n, m, 3): n stretches of m points; `along_mm`, `across_mm` (n, m, 3): unit tangent and unit normal there;
-    `columns` name -> (prior sigma in mm or rad, (n, 3) movement of a stretch's centre per unit).
+    `columns` name -> (prior sigma in mm or rad, (n, 3) movement of a stretch's centre per unit);
+    `slack_mm`: what shadows may shift it by, on top of noise.
     """
 
     name: str
@@ -46,6 +50,7 @@ class Feature:
     along_mm: Array
     across_mm: Array
     columns: dict[str, tuple[float, Array]]
+    slack_mm: float = 0.0
 
 
 def straight(
@@ -177,17 +182,36 @@ def pockets(samples_per_mm: float) -> list[Feature]:
     ]
 
 
-def part(feature: Feature, keep: NDArray[np.bool_]) -> Feature:
+def _part(feature: Feature, keep: NDArray[np.bool_], columns: dict[str, tuple[float, Array]], slack_mm: float) -> Feature:
     """Only some stretches of a feature."""
-    columns = {key: (sigma, column[keep]) for key, (sigma, column) in feature.columns.items()}
-    return Feature(feature.name, feature.look, feature.points_mm[keep], feature.along_mm[keep], feature.across_mm[keep], columns)
+    return Feature(
+        feature.name,
+        feature.look,
+        feature.points_mm[keep],
+        feature.along_mm[keep],
+        feature.across_mm[keep],
+        {key: (sigma, column[keep]) for key, (sigma, column) in columns.items()},
+        slack_mm,
+    )
 
 
-def near_rims(samples_per_mm: float) -> list[Feature]:
-    """The half of each pocket's rim that faces the table's centre: from above no wall of the hole shows there, only rim over dark."""
-    out = []
+def rim_halves(samples_per_mm: float) -> list[Feature]:
+    """Each pocket's rim in two parts: the half that faces the table's centre, then the half away from it.
+
+    Seen from above, rim meets darkness in the first; in the second the hole's wall shows below the rim, lit or not, so it
+    gets a radius of its own and more slack.
+    """
+    near, far = [], []
     for rim in pockets(samples_per_mm):
         middle = rim.points_mm.shape[1] // 2
         centre: Array = rim.points_mm[:, middle, :2].mean(axis=0)
-        out.append(part(rim, rim.across_mm[:, middle, :2] @ (centre / np.linalg.norm(centre)) < 0.2))
-    return out
+        outward = rim.across_mm[:, middle, :2] @ (centre / np.linalg.norm(centre))
+        near.append(_part(rim, outward < NEAR, rim.columns, NEAR_SLACK_MM))
+        columns = {("pocket far r" if key == "pocket r" else key): value for key, value in rim.columns.items()}
+        far.append(_part(rim, outward >= NEAR, columns, FAR_SLACK_MM))
+    return near + far
+
+
+def near_rims(samples_per_mm: float) -> list[Feature]:
+    """The halves of the rims that face the table's centre."""
+    return rim_halves(samples_per_mm)[:4]

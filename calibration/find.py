@@ -152,9 +152,9 @@ def _finish(stage: Stage, lens: Lens, south: South) -> TableFit:
     angle = _diameter_angle(stage.grays, view)
     if angle is not None:
         lines += table_features.diameters(scale, angle)
-    rims = table_features.pockets(scale)
+    rims = table_features.rim_halves(scale)
     for _ in range(2):
-        marks = look(stage.grays, view, lines, 1.5) + look(stage.grays, view, rims, 2.0)
+        marks = look(stage.grays, view, lines, 1.5) + look(stage.grays, view, rims, 2.0, polarity=1)
         solution = solve(view, marks, table=table)
         view, table = solution.view, solution.table
     found = supports(marks, solution)

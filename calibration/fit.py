@@ -148,7 +148,7 @@ def solve(
     return Solution(
         now,
         {key: (float(v), float(s)) for key, v, s in zip(names, theta, sd, strict=True)},
-        full[:6, :6],
+        np.asarray(full[:6, :6], dtype=np.float64),
         lens_cov,
         np.concatenate(all_residuals),
         np.concatenate(all_weights),

@@ -127,5 +127,6 @@ def find_marks(
     noise = np.array([np.median(np.abs(r[a])) for r, a in zip(response, away, strict=True)]) * 1.4826 + 1e-3
     snr = np.where(at_end, 0.0, peak / noise)
     floor = FLOOR_PX if feature.look == "ridge" else EDGE_FLOOR_PX
+    floor = np.hypot(floor, feature.slack_mm * scale)
     sigma = np.hypot(floor, 0.7 * width / np.maximum(snr, 0.1))
     return Marks(feature, index, centre + offset[:, None] * normal, normal, offset, snr, sigma)
