@@ -1,0 +1,176 @@
+"""A simple player: looks for a piece and a pocket that a straight stroke joins, strikes with a human's error, errs at times."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rules.table import HALF_MM, OPPOSITE, POCKETS_MM, TOWARD, ZONE_LINE_MM, Kind, Side, hole_radius_mm, radius_mm
+from virtual_table.physics import GRAVITY_MM_S2, Surface, mass_g
+from virtual_table.referee import Table, dark_ids
+
+Intent = Literal["pot", "hit", "bank", "opponent", "miss", "dark"]
+Vec = NDArray[np.float64]
+
+RS: Final = radius_mm("striker")
+RP: Final = radius_mm("red")
+AIM_SD_RAD: Final = math.radians(0.3)  # a club player's aim
+SPEED_SD: Final = 0.06
+MAX_MM_S: Final = 5500.0
+ERR_SHARE: Final = 0.16  # strokes that are tried although they are not allowed, so that every ruling is seen
+CLEAR_MM: Final = 2.0  # room that a lawful placing leaves to any piece
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Where the striker is put and the velocity that the cue gives it (mm, mm/s)."""
+
+    x_mm: float
+    y_mm: float
+    vx_mm_s: float
+    vy_mm_s: float
+    intent: Intent
+
+
+def plan(rng: np.random.Generator, table: Table, side: Side, surface: Surface) -> Plan:
+    """Choose a stroke for the player at `side`; always possible, because a zone is never full."""
+    own_kind: Kind = table.colour[side]
+    discs = {i: np.array(d[1:]) for i, d in table.discs.items() if d[0] != "striker"}
+    own = {i: discs[i] for i in discs if table.discs[i][0] == own_kind}
+    dark = dark_ids(table, side)
+    light = {i: p for i, p in own.items() if i not in dark}
+    places = _places(rng, side, list(discs.values()))
+    if rng.random() < ERR_SHARE:
+        wrong = _wrong(rng, discs, own, dark, places, surface, side)
+        if wrong is not None:
+            return wrong
+    if light:
+        best = _best_pot(light, discs, places, surface)
+        if best is not None:
+            return _struck(rng, *best, "pot")
+        return _hit(rng, light, discs, places, "hit", (1600.0, 4200.0))
+    return _bank(rng, own, places, side)
+
+
+def _places(rng: np.random.Generator, side: Side, discs: list[Vec]) -> list[Vec]:
+    """Lawful places: no line in the striker's hole, no piece touched (12.3, 12.4)."""
+    toward = np.array(TOWARD[side], dtype=np.float64)
+    across = np.array([-toward[1], toward[0]])
+    hidden = hole_radius_mm("striker") + 1.5
+    deep = (ZONE_LINE_MM + hidden + 4, HALF_MM - RS - 12)
+    wide = ZONE_LINE_MM - hidden
+    found: list[Vec] = []
+    for span in (0.6, 0.8, 1.0):
+        for _ in range(60):
+            at = toward * rng.uniform(*deep) + across * rng.uniform(-wide, wide) * span
+            if all(math.hypot(*(at - d)) > RS + RP + CLEAR_MM for d in discs):
+                found.append(at)
+        if len(found) >= 25:
+            break
+    return found
+
+
+def _blocked(a: Vec, b: Vec, discs: dict[str, Vec], skip: str, reach: float) -> bool:
+    d = b - a
+    long = math.hypot(*d)
+    for i, p in discs.items():
+        if i == skip:
+            continue
+        t = float(np.clip((p - a) @ d / max(long * long, 1e-9), 0, 1))
+        if math.hypot(*(a + t * d - p)) < reach:
+            return True
+    return False
+
+
+def _best_pot(light: dict[str, Vec], discs: dict[str, Vec], places: list[Vec], surface: Surface) -> tuple[Vec, Vec, float] | None:
+    best: tuple[float, Vec, Vec, float] | None = None
+    for i, target in light.items():
+        for pocket in POCKETS_MM.values():
+            to = np.array(pocket) - target
+            away = math.hypot(*to)
+            if away < 60 or _blocked(target, np.array(pocket), discs, i, 2 * RP - 0.5):
+                continue
+            ghost = target - to / away * (RS + RP)
+            if max(abs(ghost)) > HALF_MM - RS:
+                continue
+            for at in places:
+                line = ghost - at
+                far = math.hypot(*line)
+                cut = float(line @ to) / (far * away)
+                if cut < 0.5 or far < 60 or _blocked(at, ghost, discs, i, RS + RP + 0.5):
+                    continue
+                score = cut - 0.0004 * away - 0.0002 * far
+                if best is None or score > best[0]:
+                    best = score, at, line / far, _speed(cut, away, far, surface)
+    return None if best is None else best[1:]
+
+
+def _speed(cut: float, away: float, far: float, surface: Surface) -> float:
+    """Speed that sends the piece somewhat farther than its pocket."""
+    drag = 2 * surface.mu * GRAVITY_MM_S2
+    piece = math.sqrt(drag * (away + 250)) * 1.15
+    ms, mp = mass_g("striker"), mass_g("red")
+    at_hit = piece / (cut * (1 + surface.e_disc) * ms / (ms + mp))
+    return min(MAX_MM_S, math.sqrt(at_hit**2 + drag * far))
+
+
+def _struck(rng: np.random.Generator, at: Vec, unit: Vec, speed: float, intent: Intent) -> Plan:
+    turn = float(rng.normal(0, AIM_SD_RAD))
+    pace = speed * float(np.clip(1 + rng.normal(0, SPEED_SD), 0.8, 1.2))
+    c, s = math.cos(turn), math.sin(turn)
+    return Plan(float(at[0]), float(at[1]), pace * (c * unit[0] - s * unit[1]), pace * (s * unit[0] + c * unit[1]), intent)
+
+
+def _hit(
+    rng: np.random.Generator, targets: dict[str, Vec], discs: dict[str, Vec], places: list[Vec], intent: Intent, pace: tuple[float, float]
+) -> Plan:
+    """At one of the targets, full, past all others where that can be done."""
+    ids = sorted(targets)
+    choice = [(i, at) for i in ids for at in places[:12] if not _blocked(at, targets[i], discs, i, RS + RP + 0.5)]
+    i, at = choice[int(rng.integers(len(choice)))] if choice else (ids[int(rng.integers(len(ids)))], places[0])
+    line = targets[i] - at + rng.normal(0, 5, 2)
+    return _struck(rng, at, line / math.hypot(*line), float(rng.uniform(*pace)), intent)
+
+
+def _bank(rng: np.random.Generator, own: dict[str, Vec], places: list[Vec], side: Side) -> Plan:
+    """Only dark pieces: over the opposite rail, where the striker's image in the rail sees the piece."""
+    ids = sorted(own)
+    target = own[ids[int(rng.integers(len(ids)))]]
+    at = places[int(rng.integers(len(places)))]
+    far = np.array(TOWARD[OPPOSITE[side]], dtype=np.float64)
+    wall = HALF_MM - RS
+    out, back = wall - float(far @ at), wall - float(far @ target)
+    across = np.array([-far[1], far[0]])
+    shift = float(across @ (target - at))
+    slip = 0.95 / 0.7  # the rail takes more of the normal than of the tangential speed
+    line = far * out + across * (shift * out / (out + back * slip))
+    return _struck(rng, at, line / math.hypot(*line), float(rng.uniform(2300, 3400)), "bank")
+
+
+def _wrong(
+    rng: np.random.Generator, discs: dict[str, Vec], own: dict[str, Vec], dark: set[str], places: list[Vec], surface: Surface, side: Side
+) -> Plan | None:
+    other = {i: p for i, p in discs.items() if i not in own}
+    hidden = {i: p for i, p in own.items() if i in dark}
+    kind = ("opponent", "opponent", "miss", "dark")[int(rng.integers(4))]
+    if kind == "dark" and hidden:
+        return _hit(rng, hidden, discs, places, "dark", (900.0, 2000.0))
+    if kind == "miss":
+        return _gap(rng, discs, places, side)
+    return _hit(rng, other, discs, places, "opponent", (1000.0, 2500.0)) if other else None
+
+
+def _gap(rng: np.random.Generator, discs: dict[str, Vec], places: list[Vec], side: Side) -> Plan | None:
+    toward = -np.array(TOWARD[side], dtype=np.float64)
+    across = np.array([-toward[1], toward[0]])
+    for _ in range(20):
+        at = places[int(rng.integers(len(places)))]
+        unit = toward + across * rng.uniform(-0.7, 0.7)
+        unit /= math.hypot(*unit)
+        if not _blocked(at, at + unit * 700, discs, "", RS + RP + 6):
+            return _struck(rng, at, unit, float(rng.uniform(900, 1250)), "miss")
+    return None

@@ -1,0 +1,330 @@
+"""A whole match as it happens: players, hands, strokes, rulings - extended piece by piece, always ahead of the camera."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from rules.table import HALF_MM, OPPOSITE, Colour, Kind, Side, radius_mm
+from virtual_table.acting import Act, Key, carry, reach
+from virtual_table.look import Look
+from virtual_table.motion import Place, Track
+from virtual_table.physics import Surface, World
+from virtual_table.player import Plan, plan
+from virtual_table.record import position, timeline
+from virtual_table.referee import Table, Verdict, fits, from_ruling, judge
+
+PIECES: Final = 8  # of each player in singles
+PATIENCE_S: Final = 2.5  # how long players wait for a ruling before they go by their own reading
+THINK_S: Final = 0.02  # table time that one portion of thinking may take
+PORTION: Final = 25  # search windows of the physics in one portion
+RULED_S: Final = 0.5  # after rest nobody moves for this long
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """Pace and surface of a match."""
+
+    surface: Surface
+    sets: int = 5
+    wait_for_ruling: bool = False
+
+
+class Story:
+    """Truth of everything: `extend(t)` makes it known up to `t`; `over` is set when the match has ended before that."""
+
+    def __init__(self, seed: int, look: Look, habits: Habits) -> None:
+        self.rng = np.random.default_rng([seed, 606])
+        self.habits = habits
+        self.look = look
+        self.first: Side = ("S", "N")[int(self.rng.integers(2))]  # type: ignore[assignment]
+        red: Side = ("S", "N")[int(self.rng.integers(2))]  # type: ignore[assignment]
+        self.colour: dict[Side, Colour] = {red: "red", OPPOSITE[red]: "black"}
+        self.names: dict[Side, str] = {"S": "Anna", "N": "Bruno"}
+        self.match = self._match(seed)
+        self.tracks: dict[str, Track] = {}
+        self.acts: list[Act] = []
+        self.strokes: list[dict[str, Any]] = []
+        self.rulings: deque[dict[str, Any]] = deque()
+        self.debt: dict[Side, int] = {"S": 0, "N": 0}
+        self.wins: dict[Side, int] = {"S": 0, "N": 0}
+        self.known_s = 0.0
+        self.over = False
+        self._turn: Side = self.first
+        self._lay_out(0.0)
+        self._play = self._story()
+
+    def _match(self, seed: int) -> dict[str, Any]:
+        players = {s: {"name": self.names[s], "colour": self.colour[s]} for s in ("S", "N")}
+        return {
+            "schema": "novuss.match/1",
+            "id": f"virtual-{seed}",
+            "ruleset": "lnf-2008",
+            "format": "singles",
+            "sets": self.habits.sets,
+            "play_all_sets": False,
+            "players": players,
+            "first_turn": self.first,
+        }
+
+    # --- asking ------------------------------------------------------------------------------------------------------
+
+    def extend(self, t: float) -> None:
+        """Make the story known up to `t`."""
+        while self.known_s < t and not self.over:
+            try:
+                self.known_s = max(self.known_s, next(self._play))
+            except StopIteration:
+                self.over = True
+        if len(self.acts) > 40:
+            self.acts = [a for a in self.acts if a.times[-1] > t - 2]
+
+    def places(self, t: float) -> dict[str, Place]:
+        """All discs that are on the table (or in the air above it, or falling) at `t`."""
+        found = ((i, track.at(t)) for i, track in self.tracks.items())
+        return {i: p for i, p in found if p is not None and p.on_table}
+
+    def table(self, t: float) -> Table:
+        """The position at `t` as the players see it."""
+        places = self.places(t)
+        return Table({i: (self.tracks[i].kind, p.x_mm, p.y_mm) for i, p in places.items()}, dict(self.colour))
+
+    # --- telling -----------------------------------------------------------------------------------------------------
+
+    def _lay_out(self, t: float) -> None:
+        """Start position (10.3): each player's pieces tight at the opposite rail, four each side of the midline."""
+        deep = HALF_MM - radius_mm("red")
+        for side in ("S", "N"):
+            y = deep if side == "S" else -deep
+            colour = self.colour[side]
+            for n in range(PIECES):
+                name = f"{colour[0]}{n + 1}"
+                track = self.tracks.setdefault(name, Track(name, colour))
+                track.put(t, (n - 3.5) * 2 * radius_mm("red"), y)
+        striker = self.tracks.setdefault("striker", Track("striker", "striker"))
+        if striker.pieces:
+            striker.remove(t)
+
+    def _story(self) -> Iterator[float]:
+        t = 0.6
+        yield t
+        while True:
+            side = self._turn
+            t, placed = yield from self._place_striker(t, side)
+            stroke, before, t = yield from self._stroke(t, side, placed)
+            verdict, t = yield from self._ruling(t, side, stroke, before)
+            t = yield from self._apply(t, side, verdict)
+            if verdict.over or (verdict.winner and self._won(verdict.winner)):
+                yield t + 2.0
+                return
+            if verdict.winner or verdict.replay:
+                t = yield from self._next_set(t, swap=verdict.winner is not None)
+            else:
+                self._turn = verdict.next
+
+    def _won(self, side: Side) -> bool:
+        self.wins[side] += 1
+        return self.wins[side] * 2 > self.habits.sets
+
+    def _place_striker(self, t: float, side: Side) -> Generator[float, None, tuple[float, Plan]]:
+        """The hand fetches the striker (from the table, a bag or its pocket) and puts it down; returns the time of letting go."""
+        chosen = plan(self.rng, self.table(t), side, self.habits.surface)
+        striker = self.tracks["striker"]
+        lies = striker.at(t) if striker.pieces else None
+        pause = float(self.rng.uniform(0.0, 0.4))
+        if lies is not None and lies.on_table:
+            far = abs(lies.y_mm - chosen.y_mm)
+            fetch = pause + 0.45 + far / 2500
+            put = fetch + 0.15 + max(0.5, math.hypot(lies.x_mm - chosen.x_mm, lies.y_mm - chosen.y_mm) / 1100)
+            stops = [(fetch, lies.x_mm, lies.y_mm), (fetch + 0.1, lies.x_mm, lies.y_mm), (put, chosen.x_mm, chosen.y_mm)]
+            act = reach(side, t, [*stops, (put + 0.15, chosen.x_mm, chosen.y_mm)], in_s=0.45 + far / 2500)
+            carry(striker, act, t + fetch + 0.05, t + put)
+        else:
+            put = pause + 0.7
+            act = reach(side, t, [(put, chosen.x_mm, chosen.y_mm), (put + 0.15, chosen.x_mm, chosen.y_mm)], in_s=0.7)
+            carry(striker, act, act.times[0], t + put)
+        striker.put(t + put, chosen.x_mm, chosen.y_mm)
+        self.acts.append(act)
+        yield t + put
+        return t + put, chosen
+
+    def _stroke(self, t: float, side: Side, chosen: Plan) -> Generator[float, None, tuple[dict[str, Any], Table, float]]:
+        """Cue, impact, run; the physics is worked out in portions while the player aims."""
+        placed_s = t
+        struck_s = t + float(self.rng.uniform(1.5, 2.2))
+        self._cue(t + 0.25, struck_s, side, chosen)
+        before = self.table(t)
+        record_before = position(self.tracks.values(), t)
+        discs = [(i, *d) for i, d in before.discs.items()]
+        world = World(discs, self.habits.surface, struck_s)
+        world.push(world.striker(), chosen.vx_mm_s, chosen.vy_mm_s)
+        for n, _ in enumerate(world.steps()):
+            if n % PORTION == PORTION - 1 and t + THINK_S < struck_s:
+                t += THINK_S
+                yield t
+        for track in world.tracks:
+            for piece in track.pieces:
+                self.tracks[track.id].add(piece)
+        rest_s = world.t
+        striker = self.tracks["striker"]
+        stroke = {
+            "schema": "novuss.stroke/1",
+            "side": side,
+            "before": record_before,
+            "timeline": timeline(world.log, striker, side, (placed_s, chosen.x_mm, chosen.y_mm), struck_s, rest_s),
+            "after": position(self.tracks.values(), rest_s + 0.3),
+        }
+        yield rest_s
+        self.strokes.append(stroke)
+        return stroke, before, rest_s
+
+    def _cue(self, start: float, struck_s: float, side: Side, chosen: Plan) -> None:
+        toward = math.atan2(chosen.vy_mm_s, chosen.vx_mm_s)
+        c, s = math.cos(toward), math.sin(toward)
+        speed = math.hypot(chosen.vx_mm_s, chosen.vy_mm_s)
+        radius = radius_mm("striker")
+
+        def key(t: float, back_mm: float) -> Key:
+            away = radius + back_mm
+            return Key(t, chosen.x_mm - c * away, chosen.y_mm - s * away, 8.0, toward)
+
+        aim = struck_s - 0.28
+        swing = [key(start + 0.35 + k * 0.28, 45.0 if k % 2 else 18.0) for k in range(int((aim - start - 0.4) / 0.28))]
+        follow = 0.035 * speed
+        keys = (
+            key(start, 700.0),
+            *swing,
+            key(aim, 80.0),
+            key(struck_s - 0.9 * 80 / speed, 80.0),
+            key(struck_s, 0.0),
+            key(struck_s + 0.03, -min(follow, 55.0)),
+            key(struck_s + 0.5, -min(follow, 55.0)),
+            key(struck_s + 0.95, 800.0),
+        )
+        self.acts.append(Act("cue", side, keys))
+        # The bridge hand lies on the rail (12.7) where the cue crosses it.
+        to_rail = (HALF_MM + 25 + (chosen.y_mm if side == "S" else -chosen.y_mm)) / max(0.3, abs(s))
+        x, y = chosen.x_mm - c * (to_rail + 60), chosen.y_mm - s * (to_rail + 60)
+        gone = (x - c * 450, y - s * 450)
+        self.acts.append(
+            Act(
+                "hand",
+                side,
+                (
+                    Key(start, *gone, 60, toward),
+                    Key(start + 0.35, x, y, 50, toward + 0.12),
+                    Key(struck_s + 0.45, x, y, 50, toward + 0.12),
+                    Key(struck_s + 0.9, *gone, 60, toward),
+                ),
+                mirrored=bool(self.rng.random() < 0.5),
+            )
+        )
+
+    # --- rulings -----------------------------------------------------------------------------------------------------
+
+    def _ruling(self, t: float, side: Side, stroke: dict[str, Any], before: Table) -> Generator[float, None, tuple[Verdict, float]]:
+        own = judge(before, stroke, side, self.debt)
+        until = t + RULED_S
+        yield until
+        if not self.habits.wait_for_ruling:
+            return own, until
+        while not self.rulings and until < t + PATIENCE_S:
+            until += 1 / 60
+            yield until
+        if not self.rulings:
+            return own, until
+        ruling = self.rulings.popleft()
+        if ruling.get("status") == "review":
+            return own, until
+        said = from_ruling(ruling, own.next)
+        return said, until
+
+    def _apply(self, t: float, side: Side, verdict: Verdict) -> Generator[float, None, float]:
+        """Hands lay out penalty pieces and put back what is to be restored."""
+        taken = self.table(t)
+        jobs: list[tuple[str, float, float]] = []
+        for kind, x, y in verdict.place:
+            name = self._from_bag(kind, t, {j[0] for j in jobs})
+            if name is not None:
+                jobs.append((name, x, y))
+        for name, x, y in verdict.restore:
+            known = self._known(name, x, y)
+            if known is not None:
+                jobs.append((known, x, y))
+        for name, x, y in jobs:
+            others = [d for i, d in taken.discs.items() if i != name]
+            x, y = _free(self.tracks[name].kind, x, y, others)
+            t = yield from self._lay(t, side, name, x, y)
+            taken = self.table(t)
+        return t
+
+    def _from_bag(self, kind: Kind, t: float, promised: set[str]) -> str | None:
+        for name, track in self.tracks.items():
+            place = track.at(t)
+            if track.kind == kind and name not in promised and (place is None or not place.on_table):
+                return name
+        return None
+
+    def _known(self, name: str, x: float, y: float) -> str | None:
+        """Others may name discs otherwise: a restored disc is the one that lay there before the stroke."""
+        best: tuple[float, str] | None = None
+        for disc in self.strokes[-1]["before"]["discs"]:
+            away = math.hypot(disc["x_mm"] - x, disc["y_mm"] - y)
+            if disc["id"] != "striker" and away < 10 and (best is None or away < best[0]):
+                best = away, disc["id"]
+        return best[1] if best else (name if name in self.tracks and name != "striker" else None)
+
+    def _lay(self, t: float, side: Side, name: str, x: float, y: float) -> Generator[float, None, float]:
+        """The other player's hand puts one disc down; it comes from the table or from a bag."""
+        hand = OPPOSITE[side]
+        track = self.tracks[name]
+        lies = track.at(t)
+        if lies is not None and lies.on_table:
+            put = 0.6 + max(0.4, math.hypot(lies.x_mm - x, lies.y_mm - y) / 1100)
+            act = reach(hand, t, [(0.5, lies.x_mm, lies.y_mm), (put, x, y), (put + 0.12, x, y)], in_s=0.5)
+            carry(track, act, t + 0.5, t + put)
+        else:
+            put = 0.6
+            act = reach(hand, t, [(put, x, y), (put + 0.12, x, y)], in_s=0.55)
+            carry(track, act, act.times[0], t + put)
+        track.put(t + put, x, y)
+        self.acts.append(act)
+        yield t + put + 0.45
+        return t + put + 0.45
+
+    def _next_set(self, t: float, *, swap: bool) -> Generator[float, None, float]:
+        """Hands sweep over both rails and the next set lies there; players have changed sides (20.2)."""
+        if swap:
+            self.colour = {"S": self.colour["N"], "N": self.colour["S"]}
+            self.wins = {"S": self.wins["N"], "N": self.wins["S"]}
+        else:
+            self.first = OPPOSITE[self.first]
+        self.debt = {"S": 0, "N": 0}
+        self._turn = self.first
+        t += 0.8
+        for side in ("S", "N"):
+            y = -HALF_MM + 15 if side == "S" else HALF_MM - 15
+            stops = [(0.5, -110.0, y), (1.4, 110.0, y), (1.8, 0.0, y)]
+            self.acts.append(reach(side, t, stops, in_s=0.5))
+        self._lay_out(t + 1.0)
+        yield t + 2.6
+        return t + 2.6
+
+
+def _free(kind: Kind, x: float, y: float, others: list[tuple[Kind, float, float]]) -> tuple[float, float]:
+    """The place itself, or the nearest one beside it where the disc fits."""
+    reach_mm = 0.0
+    limit = HALF_MM - radius_mm(kind)
+    while reach_mm < 200:
+        for k in range(24):
+            a = k * math.pi / 12
+            px, py = x + reach_mm * math.cos(a), y + reach_mm * math.sin(a)
+            if abs(px) <= limit and abs(py) <= limit and fits(kind, px, py, others):
+                return px, py
+        reach_mm += 1.0
+    return x, y

@@ -1,0 +1,147 @@
+"""The camera over the virtual table: iterate for frames, ask for the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from rules.table import Kind
+from virtual_table.discs import Spot
+from virtual_table.look import Look
+from virtual_table.optics import Optics, overhead
+from virtual_table.physics import Surface
+from virtual_table.renderer import Renderer, instants
+from virtual_table.shading import Image
+from virtual_table.story import Habits, Story
+
+
+class VirtualFrame(NamedTuple):
+    """`image` uint8 BGR, read-only; `t_ns` exposure midpoint on the table's own clock; `seq` rises by one."""
+
+    image: Image
+    t_ns: int
+    seq: int
+
+
+class TrueDisc(NamedTuple):
+    """A disc as it really is at one instant; `z_mm` > 0 in a hand, < 0 falling into a pocket."""
+
+    id: str
+    kind: Kind
+    x_mm: float
+    y_mm: float
+    z_mm: float
+    speed_mm_s: float
+
+
+class VirtualTable:
+    """A match on a table that does not exist, seen by a camera that could. The same seed gives the same match, bit for bit."""
+
+    def __init__(
+        self,
+        seed: int = 0,
+        width: int = 1456,
+        height: int = 1088,
+        fps: float = 60.0,
+        exposure_s: float = 0.004,
+        look: Look | None = None,
+        camera: Optics | None = None,
+        surface: Surface | None = None,
+        sets: int = 5,
+        wait_for_ruling: bool = False,
+    ) -> None:
+        self.look = Look(seed=seed) if look is None else look
+        self.camera = overhead(width, height) if camera is None else camera
+        self.fps = fps
+        self.exposure_s = exposure_s
+        faster = 1 - 0.4 * self.look.powder  # boric powder makes the wood slippery
+        surface = Surface(mu=0.1 * faster) if surface is None else surface
+        self._story = Story(seed, self.look, Habits(surface, sets, wait_for_ruling))
+        self._renderer = Renderer(self.camera, self.look, seed)
+        self._scale = self.camera.px_per_mm(0.0, 0.0)
+        self._seq = 0
+
+    # --- truth -------------------------------------------------------------------------------------------------------
+
+    @property
+    def lens(self) -> dict[str, Any]:
+        """`novuss.lens/1` of this camera."""
+        return self.camera.lens
+
+    @property
+    def match(self) -> dict[str, Any]:
+        """The match entry's value (`novuss.match/1`)."""
+        return self._story.match
+
+    @property
+    def strokes(self) -> list[dict[str, Any]]:
+        """Truth of every stroke that has ended in the story so far; times in seconds of the table's clock."""
+        return self._story.strokes
+
+    def truth_at(self, t_s: float) -> list[TrueDisc]:
+        """Every disc that exists on or over the table at a time that has already been filmed (or is about to be)."""
+        self._story.extend(t_s)
+        kinds = {i: track.kind for i, track in self._story.tracks.items()}
+        return [TrueDisc(i, kinds[i], p.x_mm, p.y_mm, p.z_mm, p.speed_mm_s) for i, p in self._story.places(t_s).items()]
+
+    def occluders_at(self, t_s: float) -> list[str]:
+        """Kinds of what is over the table then: hand, cue."""
+        return [a.kind for a in self._story.acts if a.key_at(t_s) is not None]
+
+    def ruled(self, ruling: dict[str, Any]) -> None:
+        """A `novuss.ruling/1` of the last stroke; the players lay out, put back and go on as it says."""
+        self._story.rulings.append(ruling)
+
+    # --- frames ------------------------------------------------------------------------------------------------------
+
+    def __iter__(self) -> Iterator[VirtualFrame]:
+        while (frame := self.next_frame()) is not None:
+            yield frame
+
+    def skip(self, frames: int) -> None:
+        """Frames that nobody takes: time goes on and `seq` with it."""
+        self._seq += frames
+
+    def next_frame(self) -> VirtualFrame | None:
+        """The next picture, or None when the match is over."""
+        start = self._seq / self.fps
+        end = start + self.exposure_s + self.camera.readout_s
+        self._story.extend(end)
+        if self._story.over and self._story.known_s < end:
+            return None
+        middle = start + self.exposure_s / 2
+        image = self._picture(start, middle)
+        image.setflags(write=False)
+        frame = VirtualFrame(image, round(middle * 1e9), self._seq)
+        self._seq += 1
+        return frame
+
+    def _picture(self, start: float, middle: float) -> Image:
+        resting: list[Spot] = []
+        moving: list[Sequence[Spot]] = []
+        opened, closed = self._story.places(start), self._story.places(start + self.exposure_s)
+        for i, track in self._story.tracks.items():
+            a, b = opened.get(i), closed.get(i)
+            if a is None and b is None:
+                continue
+            if a is not None and b is not None and a[:3] == b[:3] and a.z_mm == 0 and a.speed_mm_s == 0 == b.speed_mm_s:
+                resting.append(Spot(i, track.kind, a.x_mm, a.y_mm, 0.0, a.angle_rad))
+                continue
+            speed = max(p.speed_mm_s for p in (a, b, track.at(middle)) if p is not None)
+            spots = []
+            for t in instants(start, self.exposure_s, speed, self._scale):
+                p = track.at(t)
+                if p is not None and p.on_table:
+                    spots.append(Spot(i, track.kind, p.x_mm, p.y_mm, p.z_mm, p.angle_rad))
+            if spots:
+                moving.append(spots)
+        self._renderer.rest(resting)
+        shapes = [a.shape_at(middle, self.exposure_s, self._scale) for a in self._story.acts]
+        return self._renderer.frame(moving, [s for s in shapes if s is not None])
+
+
+def render_still(positions: Sequence[tuple[str, Kind, float, float]], camera: Optics, look: Look, noise_seed: int = 0) -> Image:
+    """One picture of discs lying flat: (id, kind, x_mm, y_mm) each."""
+    renderer = Renderer(camera, look, noise_seed)
+    renderer.rest([Spot(i, kind, x, y) for i, kind, x, y in positions])
+    return renderer.frame()
