@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import math
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
 from rules.table import HALF_MM, TOWARD, Side
@@ -109,9 +110,9 @@ def carry(track: Track, act: Act, start: float, end: float, lift_mm: float = 14.
         return key.x + math.cos(key.toward) * GRIP_MM, key.y + math.sin(key.toward) * GRIP_MM, max(0.0, up)
 
     times = [start, start + 0.08, *(start + 0.08 + (end - start - 0.16) * k / _PARTS for k in range(1, _PARTS)), end - 0.08, end]
-    for a, b in zip(times, times[1:], strict=False):
+    for a, b in pairwise(times):
         (x0, y0, z0), (x1, y1, z1) = held(a), held(b)
-        v = [(q - p) / (b - a) for p, q in zip((x0, y0, z0), (x1, y1, z1), strict=True)]
-        track.add(Piece(a, x0, y0, z0, *v, 0, 0, 0, b, 0, 0))
+        dt = b - a
+        track.add(Piece(a, x0, y0, z0, (x1 - x0) / dt, (y1 - y0) / dt, (z1 - z0) / dt, 0, 0, 0, b, 0, 0))
     x, y, _ = held(end)
     track.put(end, x, y)

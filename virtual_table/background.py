@@ -12,7 +12,7 @@ import numpy as np
 from rules.table import HALF_LINE_MM, HALF_MM, POCKET_RADIUS_MM, POCKETS_MM, RAIL_HEIGHT_MM, RAIL_WIDTH_MM, SIDES
 from virtual_table.look import Look
 from virtual_table.optics import Optics
-from virtual_table.shading import Array32, edge, lamp_vector, lift, light_colour, noise_texture, sample, soft, wood_texture
+from virtual_table.shading import Field, edge, lamp_vector, lift, light_colour, noise_texture, sample, soft, wood_texture
 
 SLAB_MM: Final = 18.0  # thickness of the table top: the wall seen inside a pocket
 BAG_MM: Final = 110.0  # depth of the cloth bags
@@ -20,7 +20,7 @@ FLOOR_MM: Final = -750.0  # 24.3: tables stand about this high
 _TEX_MM: Final = 0.6  # texel of the wood
 
 
-def draw_background(optics: Optics, look: Look) -> Array32:
+def draw_background(optics: Optics, look: Look) -> Field:
     """Linear light BGR (height, width, 3), float32."""
     rng = np.random.default_rng([look.seed, 303])
     ground = optics.ground_mm
@@ -37,30 +37,30 @@ def draw_background(optics: Optics, look: Look) -> Array32:
     return out * colour * _lamps(ground, look)[..., None] * vignette(optics, look)[..., None] + _glare(ground, high, optics, look, rng)
 
 
-def _scale(ground: Array32) -> Array32:
+def _scale(ground: Field) -> Field:
     """Pixels per mm on the ground, per pixel."""
     dx = np.gradient(ground, axis=1)
     dy = np.gradient(ground, axis=0)
     area = np.abs(dx[..., 0] * dy[..., 1] - dx[..., 1] * dy[..., 0])
-    out: Array32 = (1 / np.sqrt(np.maximum(area, 1e-6))).astype(np.float32)
+    out: Field = (1 / np.sqrt(np.maximum(area, 1e-6))).astype(np.float32)
     return out
 
 
-def _blend(under: Array32, over: Array32, cover: Array32) -> Array32:
-    out: Array32 = under + (over - under) * cover[..., None]
+def _blend(under: Field, over: Field, cover: Field) -> Field:
+    out: Field = under + (over - under) * cover[..., None]
     return out
 
 
-def _floor(at: Array32, look: Look, rng: np.random.Generator) -> Array32:
+def _floor(at: Field, look: Look, rng: np.random.Generator) -> Field:
     colour = np.array(look.floor, dtype=np.float32)
     texture = wood_texture(rng, 600, 600) * 0.5 + noise_texture(rng, (600, 600), (60, 60)) * 0.5
     value = sample(texture, at[..., 0] / 4, at[..., 1] / 4)
     board = np.abs((at[..., 1] / 140) % 1 - 0.5)
-    out: Array32 = colour * (1 + 0.15 * value - 0.5 * soft(board, 0.485, 0.5))[..., None] * 0.8
+    out: Field = colour * (1 + 0.15 * value - 0.5 * soft(board, 0.485, 0.5))[..., None] * 0.8
     return out
 
 
-def _rail_top(high: Array32, look: Look, rng: np.random.Generator) -> Array32:
+def _rail_top(high: Field, look: Look, rng: np.random.Generator) -> Field:
     texture = wood_texture(rng, 256, 2048)
     x, y = high[..., 0], high[..., 1]
     along_x = np.abs(y) > np.abs(x)  # mitred corners
@@ -68,11 +68,11 @@ def _rail_top(high: Array32, look: Look, rng: np.random.Generator) -> Array32:
     v = np.where(along_x, y, x) / _TEX_MM
     value = sample(texture, u, v)
     mitre = soft(np.abs(np.abs(x) - np.abs(y)).astype(np.float32), 1.2, 0.2) * soft(np.maximum(np.abs(x), np.abs(y)), 499, 500)
-    out: Array32 = np.array(look.rail, dtype=np.float32) * (1 + 1.2 * look.grain * value - 0.35 * mitre)[..., None]
+    out: Field = np.array(look.rail, dtype=np.float32) * (1 + 1.2 * look.grain * value - 0.35 * mitre)[..., None]
     return out
 
 
-def _inner(ground: Array32, scale: Array32, optics: Optics, look: Look, rng: np.random.Generator) -> Array32:
+def _inner(ground: Field, scale: Field, optics: Optics, look: Look, rng: np.random.Generator) -> Field:
     x, y = ground[..., 0], ground[..., 1]
     across = np.maximum(np.abs(x), np.abs(y))
     # The face's height at which the ray meets it: 0 at the table's corner line, RAIL_HEIGHT at the rail's edge.
@@ -103,7 +103,7 @@ def _inner(ground: Array32, scale: Array32, optics: Optics, look: Look, rng: np.
     return out
 
 
-def _box(ground: Array32, x: float, y: float, half_mm: float) -> tuple[slice, slice]:
+def _box(ground: Field, x: float, y: float, half_mm: float) -> tuple[slice, slice]:
     near = (np.abs(ground[..., 0] - x) < half_mm) & (np.abs(ground[..., 1] - y) < half_mm)
     rows, columns = np.flatnonzero(near.any(axis=1)), np.flatnonzero(near.any(axis=0))
     if not len(rows):
@@ -111,7 +111,7 @@ def _box(ground: Array32, x: float, y: float, half_mm: float) -> tuple[slice, sl
     return slice(int(rows[0]), int(rows[-1]) + 1), slice(int(columns[0]), int(columns[-1]) + 1)
 
 
-def _table(ground: Array32, scale: Array32, look: Look, rng: np.random.Generator) -> Array32:
+def _table(ground: Field, scale: Field, look: Look, rng: np.random.Generator) -> Field:
     x, y = ground[..., 0], ground[..., 1]
     texture = wood_texture(rng, 2048, 2048)
     along, over = (x, y) if look.grain_along_x else (y, x)
@@ -132,11 +132,11 @@ def _table(ground: Array32, scale: Array32, look: Look, rng: np.random.Generator
         reach = inward * RAIL_HEIGHT_MM
         if reach > 1:
             shade = np.maximum(shade, soft(at, reach * (1 + softness / 2), reach * (1 - softness / 2)))
-    out: Array32 = (colour * (1 - look.shadow * shade)[..., None]).astype(np.float32)
+    out: Field = (colour * (1 - look.shadow * shade)[..., None]).astype(np.float32)
     return out
 
 
-def _lines(ground: Array32, scale: Array32, look: Look, rng: np.random.Generator) -> Array32:
+def _lines(ground: Field, scale: Field, look: Look, rng: np.random.Generator) -> Field:
     """Share of each pixel that ink covers."""
     x, y = ground[..., 0], ground[..., 1]
     fade = noise_texture(rng, (512, 512), (40, 40))
@@ -147,7 +147,7 @@ def _lines(ground: Array32, scale: Array32, look: Look, rng: np.random.Generator
         strength = strength * soft(sample(gaps, y / 2.2 + 40, x / 2.2 + 90), limit + 0.05, limit - 0.05)
     ink = np.zeros_like(x)
 
-    def stroke(distance: Array32, inside: Array32) -> None:
+    def stroke(distance: Field, inside: Field) -> None:
         cover = edge((HALF_LINE_MM + distance) * scale, look.blur_px) - edge((distance - HALF_LINE_MM) * scale, look.blur_px)
         np.maximum(ink, cover * edge(inside * scale, look.blur_px), out=ink)
 
@@ -167,30 +167,30 @@ def _lines(ground: Array32, scale: Array32, look: Look, rng: np.random.Generator
     if look.midlines:
         stroke(x, np.where(y > 0, y - lines["N"], -y - lines["S"]))
         stroke(y, np.where(x > 0, x - lines["E"], -x - lines["W"]))
-    out: Array32 = (ink * strength).astype(np.float32)
+    out: Field = (ink * strength).astype(np.float32)
     return out
 
 
-def _lamps(ground: Array32, look: Look) -> Array32:
+def _lamps(ground: Field, look: Look) -> Field:
     """Uneven light: brighter toward the lamp."""
     sx, sy, _ = lamp_vector(look)
     slope = {"panels": 0.05, "tubes": 0.08, "warm_side": 0.22, "window": 0.30, "dim": 0.18}[look.lamp]
     size = max((sx * sx + sy * sy) ** 0.5, 1e-6)
     toward = -(ground[..., 0] * sx + ground[..., 1] * sy) / size / HALF_MM
-    out: Array32 = np.clip(1 + slope * toward, 0.35, 1.8).astype(np.float32)
+    out: Field = np.clip(1 + slope * toward, 0.35, 1.8).astype(np.float32)
     return out
 
 
-def vignette(optics: Optics, look: Look) -> Array32:
+def vignette(optics: Optics, look: Look) -> Field:
     """Light lost toward the corners, (height, width)."""
     columns = (np.arange(optics.width, dtype=np.float32) - optics.width / 2) ** 2
     rows = (np.arange(optics.height, dtype=np.float32) - optics.height / 2) ** 2
     corner = (optics.width**2 + optics.height**2) / 4
-    out: Array32 = 1 - look.vignetting * (columns[None] + rows[:, None]) / corner
+    out: Field = 1 - look.vignetting * (columns[None] + rows[:, None]) / corner
     return out
 
 
-def _glare(ground: Array32, high: Array32, optics: Optics, look: Look, rng: np.random.Generator) -> Array32:
+def _glare(ground: Field, high: Field, optics: Optics, look: Look, rng: np.random.Generator) -> Field:
     """Lamps mirrored in the lacquer: spots or bars whose place depends on where the camera hangs."""
     cx, cy = optics.centre_mm[:2]
     spots: list[tuple[float, float, float, float]] = []  # x, y, half width, half length
@@ -210,5 +210,5 @@ def _glare(ground: Array32, high: Array32, optics: Optics, look: Look, rng: np.r
         light += peak * np.exp(-(across**2) - along**2)
     light *= look.glare * (np.abs(high).max(axis=2) < HALF_MM)
     colour = np.array(light_colour(look), dtype=np.float32)
-    out: Array32 = light[..., None] * colour
+    out: Field = light[..., None] * colour
     return out

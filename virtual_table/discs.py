@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rules.table import Kind, hole_radius_mm, radius_mm, thickness_mm
 from virtual_table.look import STRIKERS, Look
-from virtual_table.shading import Array32, edge, lamp_vector, light_colour, soft
+from virtual_table.shading import Field, edge, lamp_vector, light_colour, soft
 
 _HALO_MM: Final = 9.0  # how far contact darkening reaches
 _BEVEL_MM: Final = 1.3  # rounded edge of the faces
@@ -37,9 +37,9 @@ class Spot:
 class Painted:
     """Mean of a disc over an exposure: `colour` is premultiplied by `cover`; `shade` is how much light the table below loses."""
 
-    colour: Array32
-    cover: Array32
-    shade: Array32
+    colour: Field
+    cover: Field
+    shade: Field
 
 
 class DiscPainter:
@@ -50,7 +50,7 @@ class DiscPainter:
         self._look = look
         self._lamp = lamp_vector(look)
         self._light = np.array(light_colour(look), dtype=np.float32)
-        self._tints: dict[str, tuple[Array32, float, float]] = {}
+        self._tints: dict[str, tuple[Field, float, float]] = {}
 
     def reach_mm(self, spot: Spot) -> tuple[float, float, float, float]:
         """Box on the ground plane (x0, y0, x1, y1) that holds disc, halo and shadow."""
@@ -66,7 +66,7 @@ class DiscPainter:
         grow = self._cz / (self._cz - z)
         return self._cx + (x - self._cx) * grow, self._cy + (y - self._cy) * grow, grow
 
-    def _tint(self, disc_id: str, kind: Kind) -> tuple[Array32, float, float]:
+    def _tint(self, disc_id: str, kind: Kind) -> tuple[Field, float, float]:
         """Own colour of each disc (paint and wear differ from disc to disc), wear share, texture phase."""
         if disc_id not in self._tints:
             rng = np.random.default_rng([self._look.seed, 404, *disc_id.encode()])
@@ -75,7 +75,7 @@ class DiscPainter:
             self._tints[disc_id] = (colour, float(self._look.wear * rng.uniform(0.2, 1.4)), float(rng.uniform(0, 6.28)))
         return self._tints[disc_id]
 
-    def paint(self, ground: Array32, px_per_mm: float, spots: list[Spot]) -> Painted:
+    def paint(self, ground: Field, px_per_mm: float, spots: list[Spot]) -> Painted:
         """One disc at the given instants of an exposure, over the patch `ground` (h, w, 2) mm."""
         colour = np.zeros((*ground.shape[:2], 3), dtype=np.float32)
         cover = np.zeros(ground.shape[:2], dtype=np.float32)
@@ -85,7 +85,7 @@ class DiscPainter:
         share = np.float32(1 / len(spots))
         return Painted(colour * share, cover * share, shade * share)
 
-    def _instant(self, ground: Array32, scale: float, spot: Spot, colour: Array32, cover: Array32, shade: Array32) -> None:
+    def _instant(self, ground: Field, scale: float, spot: Spot, colour: Field, cover: Field, shade: Field) -> None:
         look = self._look
         radius, hole, thick = radius_mm(spot.kind), hole_radius_mm(spot.kind), thickness_mm(spot.kind)
         x, y = ground[..., 0], ground[..., 1]
@@ -128,7 +128,7 @@ class DiscPainter:
         if spot.z_mm > -1:
             shade += self._shade(ground, spot, radius, thick, from_low) * (1 - 0.35 * through)
 
-    def _shade(self, ground: Array32, spot: Spot, radius: float, thick: float, from_low: Array32) -> Array32:
+    def _shade(self, ground: Field, spot: Spot, radius: float, thick: float, from_low: Field) -> Field:
         """Share of light lost on the table: cast shadow with penumbra, and the dark crease where wood meets wood."""
         look = self._look
         sx, sy, softness = self._lamp
@@ -139,15 +139,15 @@ class DiscPainter:
         inside = _capsule(ground, low_x, low_y, radius, spot.x_mm + sx * high, spot.y_mm + sy * high, radius)
         cast = soft(inside, -blur_mm, blur_mm) * look.shadow
         crease = 0.45 * np.exp(-np.maximum(from_low - radius, 0) / 2.2 - max(spot.z_mm, 0) / 4)
-        out: Array32 = (1 - (1 - cast) * (1 - crease)).astype(np.float32)
+        out: Field = (1 - (1 - cast) * (1 - crease)).astype(np.float32)
         return out
 
 
-def _capsule(ground: Array32, x0: float, y0: float, r0: float, x1: float, y1: float, r1: float) -> Array32:
+def _capsule(ground: Field, x0: float, y0: float, r0: float, x1: float, y1: float, r1: float) -> Field:
     """Signed distance inside the hull of two circles of nearly equal radius (positive inside), mm."""
     dx, dy = x1 - x0, y1 - y0
     long2 = max(dx * dx + dy * dy, 1e-9)
     px, py = ground[..., 0] - np.float32(x0), ground[..., 1] - np.float32(y0)
     t = np.clip((px * dx + py * dy) / long2, 0, 1)
-    out: Array32 = (r0 + (r1 - r0) * t - np.hypot(px - dx * t, py - dy * t)).astype(np.float32)
+    out: Field = (r0 + (r1 - r0) * t - np.hypot(px - dx * t, py - dy * t)).astype(np.float32)
     return out

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final, Literal
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from virtual_table.look import Colour, Look
 from virtual_table.optics import Optics
@@ -74,7 +76,7 @@ def _rods(shape: Shape, look: Look) -> list[Rod]:
                 r,
                 CUE_COLOUR,
             )
-            for (a, r), (b, _) in zip(back, back[1:], strict=False)
+            for (a, r), (b, _) in pairwise(back)
         ]
     turn = shape.toward_rad - math.pi / 2
     c, s = math.cos(turn), math.sin(turn)
@@ -133,13 +135,12 @@ def _shadow(image: Image, optics: Optics, shape: Shape, rods: Sequence[Rod], loo
     mask = np.zeros((y1 - y0, x1 - x0), dtype=np.uint8)
     for (a, b), rod in zip(ends - (x0, y0), rods, strict=True):
         _rod(mask, a, b, rod[6] * scale, (255,))
-    mask = cv2.blur(mask, (blur, blur))
-    keep = cv2.convertScaleAbs(mask, alpha=-(1 - (1 - look.shadow * 0.8) ** 0.45), beta=255)
+    keep = cv2.convertScaleAbs(cv2.blur(mask, (blur, blur)), alpha=-(1 - (1 - look.shadow * 0.8) ** 0.45), beta=255)
     dark = cv2.merge([keep, keep, keep])
     image[y0:y1, x0:x1] = cv2.multiply(image[y0:y1, x0:x1], dark, scale=1 / 255)
 
 
-def _rod(image: Image, a: np.ndarray, b: np.ndarray, radius_px: float, colour: tuple[int, ...]) -> None:  # type: ignore[type-arg]
+def _rod(image: Image, a: NDArray[np.float64], b: NDArray[np.float64], radius_px: float, colour: tuple[int, ...]) -> None:
     unit = 1 << _SHIFT
     pa = (round(float(a[0]) * unit), round(float(a[1]) * unit))
     pb = (round(float(b[0]) * unit), round(float(b[1]) * unit))
@@ -147,7 +148,7 @@ def _rod(image: Image, a: np.ndarray, b: np.ndarray, radius_px: float, colour: t
     cv2.line(image, pa, pb, colour, thick, cv2.LINE_AA, _SHIFT)
 
 
-def _bounds(ends: np.ndarray, pad: float, image: Image) -> tuple[int, int, int, int] | None:  # type: ignore[type-arg]
+def _bounds(ends: NDArray[np.float64], pad: float, image: Image) -> tuple[int, int, int, int] | None:
     low, high = ends.reshape(-1, 2).min(axis=0) - pad, ends.reshape(-1, 2).max(axis=0) + pad
     x0, y0 = int(max(0, low[0])), int(max(0, low[1]))
     x1, y1 = int(min(image.shape[1], high[0] + 1)), int(min(image.shape[0], high[1] + 1))

@@ -79,8 +79,8 @@ def random_look(seed: int) -> Look:
         b, g, r = (base * rng.lognormal(0, spread, 3) * rng.lognormal(0, spread)).clip(0.004, 0.9).tolist()
         return (b, g, r)
 
-    lamp: Lamp = ("panels", "tubes", "warm_side", "window", "dim")[int(rng.integers(5))]  # type: ignore[assignment]
-    striker: Literal["bare", "red", "black"] = ("bare", "bare", "bare", "red", "black")[int(rng.integers(5))]  # type: ignore[assignment]
+    lamp: Lamp = ("panels", "tubes", "warm_side", "window", "dim")[int(rng.integers(5))]
+    striker: Literal["bare", "red", "black"] = ("bare", "bare", "bare", "red", "black")[int(rng.integers(5))]
     off_mm = rng.normal(0, 0.4, 4)
     warmth = {"panels": 0.0, "tubes": 0.05, "warm_side": 0.5, "window": -0.25, "dim": 0.25}[lamp]
     south, north, west, east = (ZONE_LINE_MM + off_mm).tolist()

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from rules.table import HALF_MM, RAIL_HEIGHT_MM, RAIL_WIDTH_MM
 
 Array = NDArray[np.float64]
-Array32 = NDArray[np.float32]
+Field = NDArray[np.floating[Any]]
 
 # Frame sizes of the cameras that the product is made for: (width, height) px.
 MODES: Final[dict[str, tuple[int, int]]] = {"gs": (1456, 1088), "hqbin": (2028, 1520), "hq": (4056, 3040), "cm3": (2304, 1296)}
@@ -67,7 +67,7 @@ class Optics:
         return np.asarray(cv2.projectPoints(points, self.rvec, self.tvec, self.K, self.dist)[0], dtype=np.float64).reshape(-1, 2)
 
     @cached_property
-    def ground_mm(self) -> Array32:
+    def ground_mm(self) -> Field:
         """Where each pixel's ray meets z = 0: (height, width, 2) table mm, float32.
 
         The same ray meets z = h at centre + (ground - centre) * (centre_z - h) / centre_z, so one map serves every height.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -169,7 +169,7 @@ class World:
             if root is not None and (best is None or root < best):
                 best = root
         for n in np.flatnonzero(moving):
-            for root in self._rail_times(n, acc, h):
+            for root in self._rail_times(int(n), acc, h):
                 if best is None or root < best:
                     best = root
             for pocket in _POCKET_XY:
@@ -203,7 +203,9 @@ class World:
             if away[p] <= POCKET_RADIUS_MM + TOUCH_MM:
                 self.live[n] = False
                 speed = float(np.hypot(*self.vel[n]))
-                self.log.append(Contact(self.t, "pocket", self.ids[n], _POCKET_NAMES[p], *map(float, self.pos[n]), speed))
+                self.log.append(
+                    Contact(self.t, "pocket", self.ids[n], _POCKET_NAMES[p], float(self.pos[n][0]), float(self.pos[n][1]), speed)
+                )
                 self._fall(int(n), p)
 
     def _fall(self, n: int, pocket: int) -> None:
@@ -219,7 +221,7 @@ class World:
         g = -GRAVITY_MM_S2
         track.add(Piece(self.t, x, y, 0, vx, vy, 0, 0, 0, g, math.inf, angle, spin))
         z, vz = g * slide_s**2 / 2, g * slide_s
-        track.add(Piece(self.t + slide_s, *map(float, target), z, 0, 0, vz, 0, 0, g, math.inf, angle, spin))
+        track.add(Piece(self.t + slide_s, float(target[0]), float(target[1]), z, 0, 0, vz, 0, 0, g, math.inf, angle, spin))
         if slide_s < gone_s:
             track.remove(self.t + gone_s)
         else:
@@ -348,7 +350,7 @@ def _smaller_root(a: float, b: float, c: float) -> float | None:
     return roots[0] if roots else None
 
 
-def _meet(d: Any, v: Any, a: Any, reach: float, h: float, *, inward: bool) -> float | None:
+def _meet(d: Array, v: Array, a: Array, reach: float, h: float, *, inward: bool) -> float | None:
     """First time in [0, h] at which |d + v t + a t^2 / 2| falls to `reach`; None when it does not.
 
     `inward`: the inside is the target (pocket) and being there already counts; otherwise a pair that touches and does not

@@ -14,7 +14,7 @@ from virtual_table.discs import DiscPainter, Painted, Spot
 from virtual_table.hands import Shape, draw_shapes
 from virtual_table.look import Look
 from virtual_table.optics import Optics
-from virtual_table.shading import Array32, Image, encode, sensor_noise
+from virtual_table.shading import Field, Image, encode, sensor_noise
 
 _MAX_INSTANTS: Final = 24  # of one exposure; at 24 px of blur they are one pixel apart
 _INSTANT_PX: Final = 1.0  # largest step between two instants that still looks continuous
@@ -132,7 +132,7 @@ def instants(start_s: float, exposure_s: float, speed_mm_s: float, px_per_mm: fl
     return [start_s + exposure_s * (k + 0.5) / count for k in range(count)]
 
 
-def _over(under: Array32, paint: Painted) -> None:
+def _over(under: Field, paint: Painted) -> None:
     under *= (1 - paint.cover)[..., None]
     under += paint.colour
 

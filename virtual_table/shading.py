@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import cv2
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from virtual_table.look import Colour, Lamp, Look
 
-Array32 = NDArray[np.float32]
+Field = NDArray[np.floating[Any]]
 Image = NDArray[np.uint8]
 
 _LEVELS: Final = 8192  # of the coding table; finer than the noise everywhere
@@ -26,35 +26,35 @@ LAMPS: Final[dict[Lamp, tuple[float, float, float, float]]] = {
 }
 
 
-def encode(linear: Array32) -> Image:
+def encode(linear: Field) -> Image:
     """Linear light 0..1 -> 8-bit picture."""
     out: Image = _CODE[np.clip(linear * (_LEVELS - 1) + 0.5, 0, _LEVELS - 1).astype(np.uint16)]
     return out
 
 
-def edge(distance_px: Array32, blur_px: float) -> Array32:
+def edge(distance_px: Field, blur_px: float) -> Field:
     """Coverage of a pixel whose centre lies `distance_px` inside an edge: 1 inside, 0 outside, 0.5 on it.
 
     The transition has the variance of the pixel's own square (1/12) and of the lens blur together.
     """
     wide = np.float32(np.sqrt(5 * (1 / 12 + blur_px**2)))
     t = np.clip(distance_px * (0.5 / wide) + 0.5, 0, 1)
-    out: Array32 = t * t * (3 - 2 * t)
+    out: Field = t * t * (3 - 2 * t)
     return out
 
 
-def soft(value: Array32, low: float, high: float) -> Array32:
+def soft(value: Field, low: float, high: float) -> Field:
     """0 below `low`, 1 above `high`, smooth between (or falling when low > high)."""
     t = np.clip((value - low) / (high - low), 0, 1)
-    out: Array32 = (t * t * (3 - 2 * t)).astype(np.float32)
+    out: Field = (t * t * (3 - 2 * t)).astype(np.float32)
     return out
 
 
-def lift(ground: Array32, centre_mm: NDArray[np.float64], height_mm: float) -> Array32:
+def lift(ground: Field, centre_mm: NDArray[np.float64], height_mm: float) -> Field:
     """The points where the rays through `ground` (z = 0) meet z = `height_mm`."""
     share = (centre_mm[2] - height_mm) / centre_mm[2]
     foot = centre_mm[:2].astype(np.float32)
-    out: Array32 = foot + (ground - foot) * np.float32(share)
+    out: Field = foot + (ground - foot) * np.float32(share)
     return out
 
 
@@ -71,29 +71,29 @@ def light_colour(look: Look) -> Colour:
     return (look.exposure * (1 - 0.55 * w), look.exposure * (1 - 0.08 * w), look.exposure * (1 + 0.25 * w))
 
 
-def noise_texture(rng: np.random.Generator, size: tuple[int, int], cells: tuple[int, int]) -> Array32:
+def noise_texture(rng: np.random.Generator, size: tuple[int, int], cells: tuple[int, int]) -> Field:
     """Smooth random field of unit variance: (rows, columns) from a coarser grid of `cells`."""
     coarse = rng.standard_normal(cells).astype(np.float32)
     field = cv2.resize(coarse, (size[1], size[0]), interpolation=cv2.INTER_CUBIC).astype(np.float32)
-    out: Array32 = field / max(float(field.std()), 1e-6)
+    out: Field = field / max(float(field.std()), 1e-6)
     return out
 
 
-def wood_texture(rng: np.random.Generator, rows: int, columns: int) -> Array32:
+def wood_texture(rng: np.random.Generator, rows: int, columns: int) -> Field:
     """Grain along the columns: long fibres, broad bands, fine pores; zero mean, about unit variance."""
     fibres = noise_texture(rng, (rows, columns), (rows // 2, columns // 60))
     bands = noise_texture(rng, (rows, columns), (rows // 24, 3))
     flame = np.sin(noise_texture(rng, (rows, columns), (rows // 120, 4)) * 9 + bands)
     pores = noise_texture(rng, (rows, columns), (rows, columns // 12))
-    out: Array32 = 0.55 * fibres + 0.45 * bands + 0.3 * flame.astype(np.float32) + 0.35 * pores
+    out: Field = 0.55 * fibres + 0.45 * bands + 0.3 * flame.astype(np.float32) + 0.35 * pores
     return out
 
 
-def sample(texture: Array32, u: Array32, v: Array32) -> Array32:
+def sample(texture: Field, u: Field, v: Field) -> Field:
     """Texture at (u, v) texels (column, row), repeated beyond its border."""
     at_u = np.ascontiguousarray(u, dtype=np.float32)
     at_v = np.ascontiguousarray(v, dtype=np.float32)
-    out: Array32 = cv2.remap(texture, at_u, at_v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_WRAP).astype(np.float32)
+    out: Field = cv2.remap(texture, at_u, at_v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_WRAP).astype(np.float32)
     return out
 
 

@@ -42,8 +42,8 @@ class Story:
         self.rng = np.random.default_rng([seed, 606])
         self.habits = habits
         self.look = look
-        self.first: Side = ("S", "N")[int(self.rng.integers(2))]  # type: ignore[assignment]
-        red: Side = ("S", "N")[int(self.rng.integers(2))]  # type: ignore[assignment]
+        self.first: Side = ("S", "N")[int(self.rng.integers(2))]
+        red: Side = ("S", "N")[int(self.rng.integers(2))]
         self.colour: dict[Side, Colour] = {red: "red", OPPOSITE[red]: "black"}
         self.names: dict[Side, str] = {"S": "Anna", "N": "Bruno"}
         self.match = self._match(seed)
@@ -256,9 +256,9 @@ class Story:
             known = self._known(name, x, y)
             if known is not None:
                 jobs.append((known, x, y))
-        for name, x, y in jobs:
+        for name, want_x, want_y in jobs:
             others = [d for i, d in taken.discs.items() if i != name]
-            x, y = _free(self.tracks[name].kind, x, y, others)
+            x, y = _free(self.tracks[name].kind, want_x, want_y, others)
             t = yield from self._lay(t, side, name, x, y)
             taken = self.table(t)
         return t
