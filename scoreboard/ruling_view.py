@@ -12,7 +12,8 @@ from scoreboard.words import Lang, word
 
 State = Literal["none", "lawful", "fault", "review", "no_call", "won"]
 NO_CALL: Final = frozenset({"no_call", "no-call", "undecided", "none"})
-MAX_READINGS: Final = 3  # lines that fit the panel from 5 m; the console shows all
+KIND_OF_ID: Final = {"r": "red", "b": "black"}  # contract: ids begin with the colour's letter
+MAX_LINES: Final = 4  # what fits the panel from 5 m; the drawing shows every place
 SIGMAS: Final = 2.0  # contract: the band that is too close to call
 NEAR_MM: Final = 60.0  # a margin beyond this decides nothing and isn't drawn
 
@@ -64,11 +65,17 @@ def ruling_view(now: Snapshot, lang: Lang) -> dict[str, Any]:
         title,
         text,
         clauses=_clauses(ruling),
-        lines=lines or [_to_do(t, lang) for t in where],
+        lines=_fitting(lines or [_to_do(t, lang) for t in where], lang),
         targets=[[t.kind, t.x_mm, t.y_mm, t.from_x_mm, t.from_y_mm, t.done] for t in where],
         margin=margin_view(ruled, lang),
         tag=word("corrected", lang) if ruling.get("corrected") else "",
     )
+
+
+def _fitting(lines: list[str], lang: Lang) -> list[str]:
+    if len(lines) <= MAX_LINES:
+        return lines
+    return [*lines[: MAX_LINES - 1], word("more", lang, n=len(lines) - MAX_LINES + 1)]
 
 
 def _panel(state: State, title: str, text: str, **more: object) -> dict[str, Any]:
@@ -80,7 +87,8 @@ def _words(state: State, ruling: dict[str, Any], match: MatchView, lang: Lang) -
         return word("no_call", lang), word("no_call_text", lang), []
     if state == "review":
         readings = [r for r in ruling.get("alternatives") or [] if isinstance(r, dict)]
-        lines = [f"{_assumed(r, lang)}: {_reading(r.get('ruling') or {}, match, lang)}" for r in readings[:MAX_READINGS]]
+        several = len(disputed(ruling)) > 1
+        lines = [f"{_assumed(r, several, lang)}: {_reading(r.get('ruling') or {}, match, lang)}" for r in readings]
         return word("review", lang), word("review_text", lang), lines
     return _title(state, ruling, match, lang), _after(ruling, match, lang), []
 
@@ -105,12 +113,23 @@ def _after(ruling: dict[str, Any], match: MatchView, lang: Lang) -> str:
     key = {"continues": "continues", "interrupted": "interrupted"}.get(str(ruling.get("turn")), "next")
     text = word(key, lang, name=player_name(match, ruling["next"], lang))
     penalty = ruling.get("penalty_pieces", 0)
-    return f"{text} · +{penalty} {word('penalty_one', lang)}" if penalty else text
+    return f"{text} · {word('penalty_one', lang)}" if penalty else text
 
 
-def _assumed(reading: dict[str, Any], lang: Lang) -> str:
-    assume = reading.get("assume") or {}
-    return ", ".join(f"{disc} {word(str(how), lang) if how in ('dark', 'light') else how}" for disc, how in assume.items())
+def disputed(ruling: dict[str, Any]) -> frozenset[str]:
+    """Ids of the discs on which a review turns."""
+    if ruling.get("status") != "review":
+        return frozenset()
+    return frozenset(str(i) for r in ruling.get("alternatives") or [] if isinstance(r, dict) for i in r.get("assume") or {})
+
+
+def _assumed(reading: dict[str, Any], several: bool, lang: Lang) -> str:
+    said = []
+    for disc, how in (reading.get("assume") or {}).items():
+        kind = KIND_OF_ID.get(str(disc)[:1])
+        name = word(f"piece_{kind}", lang) if kind else str(disc)
+        said.append(f"{name} {disc if several and kind else ''} {word(how, lang) if how in ('dark', 'light') else how}".replace("  ", " "))
+    return ", ".join(said)
 
 
 def _reading(ruling: dict[str, Any], match: MatchView, lang: Lang) -> str:
@@ -167,10 +186,15 @@ def margin_view(ruled: Ruled, lang: Lang) -> dict[str, Any] | None:
         "mm": round(clearance_mm, 2),
         "sigma2": round(SIGMAS * sigma_mm, 2),
         "how": how,
-        "text": f"{disc} · {word('circle' if zone == 'circle' else 'own_zone', lang)}",
-        "value": f"{clearance_mm:+.1f} ± {SIGMAS * sigma_mm:.1f} mm",
+        "text": _margin_of(disc, zone, lang),
+        "value": f"{clearance_mm:+.1f} ± {SIGMAS * sigma_mm:.1f} mm".replace("-", "\u2212"),
         "verdict": word(how, lang),
     }
+
+
+def _margin_of(disc: str, zone: str, lang: Lang) -> str:
+    kind = KIND_OF_ID.get(disc[:1])
+    return f"{word(f'piece_{kind}', lang) if kind else disc} · {word('circle' if zone == 'circle' else 'own_zone', lang)}"
 
 
 def first_touched_clearance(stroke: Stroke) -> tuple[str, str, float, float] | None:

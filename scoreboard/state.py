@@ -101,7 +101,7 @@ def apply(now: Snapshot, name: str, payload: bytes, *, retained: bool, at_s: flo
         return replace(now, stroke=_stroke(record)), ()
     seq = record.get("seq")
     kept = tuple(r for r in now.rulings if seq is None or r.ruling.get("seq") != seq)  # QoS 1 may repeat
-    return replace(now, rulings=(*kept, Ruled(record, now.stroke))[-KEPT_RULINGS:], stroke=None), ("ruling",)
+    return replace(now, rulings=(*kept, Ruled(record, now.stroke))[-KEPT_RULINGS:], stroke=None), ("ruling", "discs")
 
 
 def _record(name: str, payload: bytes) -> dict[str, Any]:
@@ -170,20 +170,18 @@ def slotted(before: tuple[SlottedDisc, ...], seen: list[SeenDisc]) -> tuple[Slot
 
 def read_match(record: dict[str, Any]) -> MatchView:
     """The match topic's record with every missing or odd field at its default."""
-    inner = record.get("match")
-    base = {**inner, **record} if isinstance(inner, dict) and "players" in inner else record
     return MatchView(
-        id=str(base.get("id", base.get("match_id", ""))),
-        format=str(base.get("format", "singles")),
-        sets=_count(base.get("sets")),
-        set_number=_count(base.get("set_number", base.get("set"))) or 1,
-        players=_players(base.get("players")),
-        sets_won=_counts(base.get("sets_won", base.get("score"))),
-        debt=_counts(base.get("debt")),
-        warnings=_counts(base.get("warnings")),
-        on_table=_counts(base.get("on_table")),
-        turn=_side(base.get("turn", base.get("next"))),
-        over=bool(base.get("over", base.get("finished", False))),
+        id=str(record.get("id", "")),
+        format=str(record.get("format", "singles")),
+        sets=_count(record.get("sets")),
+        set_number=_count(record.get("set")) or 1,
+        players=_players(record.get("players")),
+        sets_won=_counts(record.get("sets_won")),
+        debt=_counts(record.get("debt")),
+        warnings=_counts(record.get("warnings")),
+        on_table=_counts(record.get("on_table")),
+        turn=_side(record.get("turn")),
+        over=record.get("status") == "over" or bool(record.get("result")),
     )
 
 

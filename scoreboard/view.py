@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any, Final
 
 from rules.table import HALF_MM, OPPOSITE, SIDES, Kind, Side, clearances_mm
-from scoreboard.ruling_view import ruling_view, team_name
+from scoreboard.ruling_view import disputed, ruling_view, team_name
 from scoreboard.state import MatchView, Section, SlottedDisc, Snapshot
 from scoreboard.words import Lang, word
 
 PICTURE_OLD_S: Final = 3.0  # a live picture comes several times a second; hazards.md: stale after 3 s
 SIGMAS: Final = 2.0  # contract: dark beyond 2 sigma, light below −2 sigma, else too close to call
 PIECES: Final = {"singles": 8, "doubles": 16}  # 9.1: pieces a player or a pair starts with
+REVIEWED: Final = 3
 NOT_FLAT_DEPTH_MM: Final = 60.0  # how far beyond the rail a disc may be drawn
 
 
@@ -41,9 +42,13 @@ def link_view(now: Snapshot, at_s: float) -> dict[str, Any]:
 
 
 def discs_view(now: Snapshot) -> dict[str, Any]:
-    """Each disc as [slot, x, y, mark, pose]; mark 0 none, 1 dark for the player at turn, 2 too close to call."""
+    """Each disc as [slot, x, y, mark, pose]; mark 0 none, 1 dark for the player at turn, 2 too close to call, 3 what a review is about."""
     lie = HALF_MM + NOT_FLAT_DEPTH_MM
-    rows = [[s.slot, _clamp(s.disc.x_mm, lie), _clamp(s.disc.y_mm, lie), _mark(s, now.match), s.disc.pose] for s in now.discs]
+    asked = disputed(now.rulings[-1].ruling) if now.rulings else frozenset()
+    rows = [
+        [s.slot, _clamp(s.disc.x_mm, lie), _clamp(s.disc.y_mm, lie), REVIEWED if s.disc.id in asked else _mark(s, now.match), s.disc.pose]
+        for s in now.discs
+    ]
     return {"discs": rows, "red": on_board(now, "red"), "black": on_board(now, "black")}
 
 
@@ -106,7 +111,7 @@ def _team(now: Snapshot, match: MatchView, side: Side, doubles: bool, lang: Lang
         "name": team_name(match, side, lang),
         "colour": colour,
         "colour_word": word(colour, lang) if colour else "",
-        "sets": max((match.sets_won.get(s, 0) for s in sides), default=0),
+        "sets": max((match.sets_won.get(s, 0) for s in sides), default=0) if now.match else "–",
         "turn": match.turn in sides and not match.over,
         "turn_word": _turn_word(match, doubles, lang),
         "left": left,

@@ -49,9 +49,9 @@ WORDS: Final[dict[str, dict[Lang, str]]] = {
     "fault": {"lv": "Pārkāpums", "en": "Fault", "de": "Fehler"},
     "review": {"lv": "Lemj tiesnesis", "en": "Judge decides", "de": "Schiedsrichter entscheidet"},
     "review_text": {
-        "lv": "Kamera to nevar droši pateikt. Iespējamie lasījumi:",
-        "en": "Too close for the camera. The readings:",
-        "de": "Zu knapp für die Kamera. Die Lesarten:",
+        "lv": "Par tuvu, lai kamera izšķirtu.",
+        "en": "Too close for the camera to tell.",
+        "de": "Zu knapp für die Kamera.",
     },
     "no_call": {"lv": "Nav lēmuma", "en": "No call", "de": "Keine Entscheidung"},
     "no_call_text": {
@@ -76,6 +76,10 @@ WORDS: Final[dict[str, dict[Lang, str]]] = {
     "place_red": {"lv": "sarkano kauliņu", "en": "a red piece", "de": "Roten Stein"},
     "place_black": {"lv": "melno kauliņu", "en": "a black piece", "de": "Schwarzen Stein"},
     "place_striker": {"lv": "ripu", "en": "the striker", "de": "Stoßscheibe"},
+    "piece_red": {"lv": "Sarkanais kauliņš", "en": "Red piece", "de": "Roter Stein"},
+    "piece_black": {"lv": "Melnais kauliņš", "en": "Black piece", "de": "Schwarzer Stein"},
+    "pocketed": {"lv": "Iesisti: {what}", "en": "Pocketed: {what}", "de": "Versenkt: {what}"},
+    "more": {"lv": "un vēl {n}", "en": "and {n} more", "de": "und {n} weitere"},
     "in_place": {"lv": "vietā", "en": "in place", "de": "liegt richtig"},
     "off_by": {"lv": "vēl {mm} mm uz {to}", "en": "{mm} mm toward {to}", "de": "noch {mm} mm nach {to}"},
     "next": {"lv": "Sit {name}", "en": "{name} to play", "de": "{name} am Stoß"},
@@ -102,6 +106,7 @@ WORDS: Final[dict[str, dict[Lang, str]]] = {
     },
     "key_dark": {"lv": "tumšais kauliņš", "en": "dark piece", "de": "dunkler Stein"},
     "key_close": {"lv": "uz robežas", "en": "too close to call", "de": "zu knapp"},
+    "key_review": {"lv": "lemj tiesnesis", "en": "judge decides", "de": "Schiedsrichter entscheidet"},
     "key_place": {"lv": "šeit nolikt", "en": "place here", "de": "hier auflegen"},
     "no_script": {
         "lv": "Tablo rāda galdu ar JavaScript; ieslēdziet to šai lapai.",

@@ -10,6 +10,7 @@ const table = figure && new Table(figure);
 const teams = Array.from(document.querySelectorAll("[data-team]"));
 const ruling = part("ruling");
 let changedAt = null;
+let fitted = null;
 
 function showMatch(match) {
   text(part("set"), match.set);
@@ -21,9 +22,13 @@ function showMatch(match) {
 
 function showTeam(node, team) {
   set(node, "data-colour", team.colour);
+  set(node, "data-full", String(team.full));
   node.classList.toggle("playing", team.turn);
   text(part("name", node), team.name);
-  text(part("turn", node), team.turn ? team.turn_word : team.colour_word);
+  text(part("colour", node), team.colour_word);
+  part("turn", node).hidden = !team.turn;
+  text(part("turn", node), team.turn_word);
+  set(node, "data-long", team.name.length > 30 ? "very" : team.name.length > 17 ? "yes" : "no");
   text(part("sets", node), team.sets);
   text(part("left", node), team.left ?? "–");
   node.querySelectorAll(".pips i").forEach((pip, n) => {
@@ -50,6 +55,18 @@ function showRuling(view) {
   const margin = part("margin", ruling);
   margin.hidden = view.margin === null;
   if (view.margin) showMargin(margin, view.margin);
+  set(ruling, "data-bare", view.lines.length || view.margin ? "no" : "yes");
+  const said = ruling.textContent;
+  if (said !== fitted) fit();
+  fitted = said;
+}
+
+// The panel has a fixed place; words that don't fit are set smaller, in four steps.
+function fit() {
+  for (let step = 0; step <= 3; step += 1) {
+    set(ruling, "data-fit", String(step));
+    if (ruling.scrollHeight <= ruling.clientHeight + 1) return;
+  }
 }
 
 function fill(name, values) {
@@ -83,8 +100,10 @@ function showLink(why) {
   mark.hidden = link !== "stale";
   if (link !== "stale") return;
   text(part("why", mark), words[`why${why[0].toUpperCase()}${why.slice(1)}`]);
-  text(part("since", mark), changedAt ? words.wordSince.replace("{time}", changedAt.toLocaleTimeString(document.documentElement.lang)) : "");
+  text(part("since", mark), changedAt ? words.wordSince.replace("{time}", changedAt.toLocaleTimeString(document.documentElement.lang, { hour12: false })) : "");
 }
+
+if (ruling) addEventListener("resize", fit);
 
 const show = { match: showMatch, ruling: showRuling, discs: (view) => table && table.show(view) };
 

@@ -3,7 +3,7 @@
 const GLIDE_MIN_MS = 60;
 const GLIDE_MAX_MS = 400; // longer gaps are jumps, not motion
 const JUMP_MM = 450; // further than this in one picture: another disc, or put there by hand
-const MARKS = ["", "dark", "close"];
+const MARKS = ["", "dark", "close", "asked"];
 const FLAT = { flat: "", on_side: " scale(0.45 1)", on_edge: " scale(0.86 0.86)", stacked: " scale(1.06)", on_rail: "" };
 
 export class Table {
@@ -68,7 +68,7 @@ export class Table {
     for (const rail of this.rails) {
       const name = names[rail.dataset.rail] ?? "";
       text(rail, name);
-      rail.classList.toggle("at-turn", rail.dataset.rail === turn);
+      rail.classList.toggle("plays", rail.dataset.rail === turn);
     }
   }
 

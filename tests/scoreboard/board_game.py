@@ -6,21 +6,21 @@ import random
 from typing import Any
 
 MATCH: dict[str, Any] = {
-    "schema": "novuss.match/1",
+    "schema": "novuss.match_state/1",
     "id": "m1",
     "ruleset": "lnf-2008",
     "format": "singles",
     "sets": 5,
     "players": {"S": {"name": "Anna Ozoliņa", "colour": "red"}, "N": {"name": "Bērziņš Jānis", "colour": "black"}},
-    "set_number": 3,
+    "set": 3,
     "sets_won": {"S": 1, "N": 1},
     "turn": "S",
     "debt": {"S": 0, "N": 1},
     "warnings": {"S": 1, "N": 0},
     "on_table": {"S": 5, "N": 6},
 }
-ONLINE = {"status": "online", "version": "0.1.0", "since": "2026-11-29T20:00:00Z"}
-OFFLINE = {"status": "offline"}
+ONLINE = {"schema": "novuss.status/1", "state": "online", "version": "0.1.0", "since": "2026-11-29T20:00:00Z"}
+OFFLINE = {"schema": "novuss.status/1", "state": "offline"}
 
 
 def seen(discs: list[tuple[str, str, float, float]], sigma_mm: float = 0.15) -> dict[str, Any]:
@@ -38,7 +38,13 @@ def start_position() -> list[tuple[str, str, float, float]]:
 
 
 def mid_game() -> list[tuple[str, str, float, float]]:
-    reds = [("r1", "red", -212.0, 131.0), ("r2", "red", 88.0, -61.0), ("r3", "red", 143.0, -402.0), ("r4", "red", 322.0, 214.0), ("r5", "red", -301.0, -374.3)]
+    reds = [
+        ("r1", "red", -212.0, 131.0),
+        ("r2", "red", 88.0, -61.0),
+        ("r3", "red", 143.0, -402.0),
+        ("r4", "red", 322.0, 214.0),
+        ("r5", "red", -301.0, -374.3),
+    ]
     blacks = [("b1", "black", -58.0, 44.0), ("b2", "black", 31.0, 402.0), ("b3", "black", -340.0, 289.0), ("b4", "black", 231.0, -155.0)]
     return [*reds, *blacks, ("b5", "black", 402.0, 21.0), ("b6", "black", -129.0, -232.0), ("striker", "striker", -74.0, -431.0)]
 
