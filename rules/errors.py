@@ -24,6 +24,10 @@ class LogUnusable(InputUnusable):
         self.line = line
 
 
+class EntryUnusable(InputUnusable):
+    """An entry of a match contradicts itself or its match; the reader of a log adds the line."""
+
+
 class TableNotFound(InputUnusable):
     """The evidence in the picture is not enough to say where the table is."""
 

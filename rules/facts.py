@@ -213,6 +213,7 @@ class Match(Record, frozen=True, kw_only=True):
     players: dict[Side, Player]
     first_turn: Side
     play_all_sets: bool = False
+    penalty_stroke: bool = False  # casual doubles: the extra penalty stroke, where the players agreed on it (002 doubles 4)
     schema: str = "novuss.match/1"
 
 
@@ -225,7 +226,7 @@ class Judge(Record, frozen=True, kw_only=True):
     side: Side | None = None
     clause: str | None = None
     entry: int | None = None
-    assume: dict[str, Literal["dark", "light"]] | None = None
+    assume: dict[str, str] | None = None  # id: dark | light, and the other questions of a review (rules.reading)
     ruling: dict[str, Any] | None = None
     by: str | None = None
 

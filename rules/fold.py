@@ -1,0 +1,234 @@
+"""The fold: `start(match)`, then `step(state, entry)` for every entry. No clock, no randomness, no I/O; states are frozen.
+
+void, resolve and override edit the log: what they name and everything after it is folded again. For that the entries of the
+match are kept, encoded, with the state before each; an entry further back than `KEPT` can no longer be edited.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from rules.check import check_entry, check_match, one_of, ruling_part
+from rules.draft import Draft, finish
+from rules.errors import EntryUnusable
+from rules.facts import Entry, Judge, Match
+from rules.judge import refuse, rule_judge
+from rules.play import rule_incident, rule_stroke
+from rules.review import Leaf, leaves, ruling_of
+from rules.ruling import Refolded, Ruling
+from rules.state import Core, new_core
+
+CHUNK: Final = 256  # entries a chunk of kept ones
+KEPT_CHUNKS: Final = 40  # 10,240 entries: ten times the longest match, and some 40 MB at most
+KEPT: Final = CHUNK * KEPT_CHUNKS
+EDITS: Final = frozenset({"void", "resolve", "override"})
+
+_encode: Final = msgspec.json.Encoder().encode
+_decode: Final = msgspec.json.Decoder(Entry).decode
+
+
+class Past(msgspec.Struct, frozen=True):
+    """An entry already folded, encoded, and the state before it; a chain back to its chunk's first."""
+
+    number: int
+    entry: bytes
+    before: Core
+    twins: tuple[Core, ...]
+    depth: int
+    prev: Past | None = None
+
+
+class State(msgspec.Struct, frozen=True):
+    """A match so far."""
+
+    core: Core
+    count: int = 0
+    twins: tuple[Core, ...] = ()  # where the other readings of the last entry lead, while it is under review
+    commands: tuple[tuple[int, Judge], ...] = ()  # void, resolve and override, in order
+    recent: Past | None = None
+    older: tuple[Past, ...] = ()
+
+
+class Edits(msgspec.Struct, frozen=True):
+    """What the judge's edits in force say about each entry."""
+
+    voided: frozenset[int] = frozenset()
+    assume: dict[int, dict[str, str]] = {}
+    given: dict[int, dict[str, Any]] = {}
+
+
+def start(match: Match) -> State:
+    """A match before its first entry; raises EntryUnusable when it cannot be played."""
+    check_match(match)
+    return State(core=new_core(match))
+
+
+def _edits(commands: tuple[tuple[int, Judge], ...]) -> Edits:
+    """A void that is itself voided is not in force; only later entries can void earlier ones, so the last is looked at first."""
+    voided: set[int] = set()
+    live: list[Judge] = []
+    for number, judge in reversed(commands):
+        if number in voided or judge.entry is None:
+            continue
+        if judge.command == "void":
+            voided.add(judge.entry)
+        else:
+            live.append(judge)
+    assume: dict[int, dict[str, str]] = {}
+    given: dict[int, dict[str, Any]] = {}
+    for judge in reversed(live):
+        at = judge.entry or 0
+        if judge.command == "resolve":
+            assume[at] = {**assume.get(at, {}), **(judge.assume or {})}
+        else:
+            given[at] = {**given.get(at, {}), **ruling_part(judge)}
+    return Edits(frozenset(voided), assume, given)
+
+
+def _rule(core: Core, twins: tuple[Core, ...], entry: Entry, number: int, edits: Edits) -> list[Leaf]:
+    """One entry under the edits in force; the likeliest reading first."""
+    given = edits.given.get(number)
+    if number in edits.voided or (entry.judge is not None and entry.judge.command in EDITS):
+        return [Leaf({}, *finish(Draft(core, number, "judge")))]
+    if entry.stroke is not None:
+        stroke = entry.stroke
+        if stroke.side != core.set.turn:
+            # Play went on as another reading of the entry before has it: players and judge have settled that one.
+            core = next((t for t in twins if t.over is None and t.set.turn == stroke.side), core)
+        if core.over is not None:
+            return [_after_the_end(core, number, "stroke")]
+        base = core
+        return leaves(lambda reading: rule_stroke(base, stroke, number, reading, given), {}, edits.assume.get(number, {}))
+    if entry.incident is not None:
+        incident = entry.incident
+        if core.over is not None:
+            return [_after_the_end(core, number, "incident")]
+        return leaves(lambda reading: rule_incident(core, incident, number, reading, given), {}, edits.assume.get(number, {}))
+    assert entry.judge is not None
+    return [Leaf({}, *rule_judge(core, entry.judge, number, given))]
+
+
+def _after_the_end(core: Core, number: int, kind: Any) -> Leaf:
+    """23.1: nothing counts after the end of a match."""
+    _, ruling = finish(Draft(core, number, kind))
+    return Leaf({}, core, msgspec.structs.replace(ruling, next=None, told=["23.1"]))
+
+
+def _remember(state: State, entry: Entry, found: list[Leaf], number: int) -> State:
+    recent, older = state.recent, state.older
+    if recent is not None and recent.depth >= CHUNK:
+        older, recent = (*older, recent)[-KEPT_CHUNKS:], None
+    past = Past(number, _encode(entry), state.core, state.twins, 1 if recent is None else recent.depth + 1, recent)
+    return msgspec.structs.replace(
+        state, core=found[0].core, count=number, twins=tuple(leaf.core for leaf in found[1:]), recent=past, older=older
+    )
+
+
+def step(state: State, entry: Entry) -> tuple[State, Ruling]:
+    """The next state and the entry's ruling; raises EntryUnusable and changes nothing when the entry cannot be."""
+    one_of(entry)
+    if entry.match is not None:
+        raise EntryUnusable("a match entry starts a match; it is not a step of one")
+    number = state.count + 1
+    check_entry(state.core.match, entry, number)
+    if entry.judge is not None and entry.judge.command in EDITS:
+        return _edit(state, entry, entry.judge, number)
+    found = _rule(state.core, state.twins, entry, number, _edits(state.commands) if state.commands else Edits())
+    return _remember(state, entry, found, number), ruling_of(found)
+
+
+def _back_to(state: State, number: int) -> list[Past]:
+    """The kept entries from this one on, oldest first; empty if it is no longer kept."""
+    out: list[Past] = []
+    for head in (state.recent, *reversed(state.older)):
+        past = head
+        while past is not None and past.number >= number:
+            out.append(past)
+            past = past.prev
+    out.reverse()
+    return out if out and out[0].number == number else []
+
+
+def _target(state: State, judge: Judge) -> int:
+    """The earliest entry that a command changes: a command that edits a command changes what that one named."""
+    at = judge.entry or 0
+    by_number = dict(state.commands)
+    while at in by_number and judge.command == "void":
+        at = by_number[at].entry or 0
+    return at
+
+
+def _edit(state: State, entry: Entry, judge: Judge, number: int) -> tuple[State, Ruling]:
+    draft = Draft(state.core, number, "judge")
+    at = judge.entry or 0
+    if at >= number:
+        return _refused(state, entry, draft, f"9.1.j: there is no entry {at} yet", number)
+    past = _back_to(state, _target(state, judge))
+    if not past:
+        return _refused(state, entry, draft, f"9.1.j: entry {at} is too far back", number)
+    if judge.command != "void" and (at in dict(state.commands) or at in _edits(state.commands).voided):
+        return _refused(state, entry, draft, f"9.1.j: entry {at} is not in force as a ruling of its own", number)
+    old = _edits(state.commands)
+    new = _edits((*state.commands, (number, judge)))
+    if judge.command == "void" and new == old:
+        return _refused(state, entry, draft, f"9.1.j: entry {at} is already taken back", number)
+    first = past[0]
+    was = msgspec.structs.replace(state, core=first.before, twins=first.twins, recent=None, older=(), count=first.number - 1)
+    before, now = was, _rewind(state, first)
+    changed: list[Refolded] = []
+    named: Ruling | None = None
+    for item in past:
+        event = _decode(item.entry)
+        had = _rule(before.core, before.twins, event, item.number, old)
+        have = _rule(now.core, now.twins, event, item.number, new)
+        before, now = _remember(before, event, had, item.number), _remember(now, event, have, item.number)
+        ruling = ruling_of(have)
+        if item.number == at:
+            named = ruling
+        if ruling != ruling_of(had):
+            changed.append(Refolded(entry=item.number, ruling=ruling))
+    if judge.command == "resolve" and not changed:
+        return _refused(state, entry, draft, f"9.1.j: entry {at} leaves nothing to resolve by that", number)
+    now = msgspec.structs.replace(now, commands=(*state.commands, (number, judge)))
+    found = [Leaf({}, *finish(Draft(now.core, number, "judge")))]
+    shown = _shown(state.core, found[0], named if judge.command != "void" else None, changed)
+    return _remember(msgspec.structs.replace(now, twins=now.twins), entry, found, number), shown
+
+
+def _rewind(state: State, first: Past) -> State:
+    """The state before a kept entry, with what was kept before it."""
+    older = tuple(p for p in state.older if p.number < first.number)
+    head = next((p for p in (*state.older, state.recent) if p is not None and p.number >= first.number), None)
+    recent = first.prev if head is not None else None
+    return msgspec.structs.replace(state, core=first.before, twins=first.twins, recent=recent, older=older, count=first.number - 1)
+
+
+def _shown(was: Core, leaf: Leaf, named: Ruling | None, changed: list[Refolded]) -> Ruling:
+    """The command's own ruling: what it made of the entry, and where everything stands now."""
+    ruling = leaf.ruling
+    if named is not None:
+        own = ("lawful", "faults", "turn", "next_reason", "penalty_pieces", "place", "restore", "pocketed", "set", "match", "status")
+        ruling = msgspec.structs.replace(ruling, **{name: getattr(named, name) for name in own}, seen=named.seen)
+        if named.status == "review":
+            ruling = msgspec.structs.replace(ruling, alternatives=named.alternatives)
+    now = leaf.core
+    if now.over is not None:
+        ruling = msgspec.structs.replace(ruling, next=None)
+        if now.over != was.over:
+            ruling = msgspec.structs.replace(ruling, match=now.over)
+    if ruling.set is None and len(now.done) > len(was.done):
+        ended = next((c.ruling.set for c in reversed(changed) if c.ruling.set is not None), None)
+        ruling = msgspec.structs.replace(ruling, set=ended)
+    return msgspec.structs.replace(ruling, refolded=changed or msgspec.UNSET)
+
+
+def _refused(state: State, entry: Entry, draft: Draft, why: str, number: int) -> tuple[State, Ruling]:
+    core, ruling = refuse(draft, why)
+    return _remember(state, entry, [Leaf({}, core, ruling)], number), ruling
+
+
+def preview(state: State, entry: Entry) -> Ruling:
+    """What a judge's command would do, without doing it; `refolded` lists what it changes besides."""
+    return step(state, entry)[1]

@@ -1,0 +1,115 @@
+"""16.1.b, e, f, k, 17.1.k-o, 12.13, 12.24: hands, cue and striker where they should not be, and pieces that fall by themselves."""
+
+from __future__ import annotations
+
+from rules.draft import Draft
+from rules.facts import Contact, Disc, Incident, Lifted, Pocketed, Rest, Stroke, Struck, TableShaken, Touched
+from rules.reading import Reading
+from rules.set_lost import has_moved
+from rules.state import Core, pair_at
+from rules.table import Side
+
+
+def _their_turn(core: Core, side: Side, holder: Side) -> bool:
+    """Whether the other side has the turn (21.5: partners are one side)."""
+    return pair_at(core, side) != pair_at(core, holder)
+
+
+def between_strokes(d: Draft, incident: Incident, before: dict[str, Disc], after: dict[str, Disc], reading: Reading) -> None:
+    """Everything between strokes except the clock."""
+    touches = [e for e in incident.timeline if isinstance(e, Touched)]
+    lifts = [e for e in incident.timeline if isinstance(e, Lifted)]
+    named = {i for e in touches for i in e.discs if i in before and before[i].kind != "striker"}
+    named |= {e.disc for e in lifts if e.disc in before and before[e.disc].kind != "striker"}
+    moved = {b.id for b in before.values() if b.kind != "striker" and has_moved(b, after.get(b.id))}
+    touchers = {e.side for e in touches}
+    for lift in lifts:
+        if lift.disc in named:
+            d.lose_set("16.1.f", lift.side)
+    for touch in touches:
+        theirs = [i for i in touch.discs if i in named]
+        if not theirs:
+            continue
+        # One toucher answers for all that moved; with several, each for the pieces named.
+        by_this = moved if len(touchers) == 1 else moved & set(theirs)
+        _touch(d, touch, by_this, before)
+    for event in incident.timeline:
+        if isinstance(event, Pocketed) and event.disc in before and event.disc not in named:
+            d.put_back(before[event.disc], "12.13")
+        elif isinstance(event, TableShaken):
+            _shaken(d, event, incident, before, reading)
+
+
+def _touch(d: Draft, touch: Touched, moved: set[str], before: dict[str, Disc]) -> None:
+    holder = d.set.turn
+    away = _their_turn(d.core, touch.side, holder)
+    if len(moved) >= 2:
+        d.lose_set("16.1.e", touch.side)
+        return
+    if away and any(sum(b.kind == before[i].kind for b in before.values()) == 1 for i in moved):
+        d.lose_set("16.1.f", touch.side)
+        return
+    if away:
+        d.penalise("17.1.o" if d.set.interrupted is None else "17.1.n", touch.side)
+    else:
+        d.penalise("17.1.k" if touch.by == "striker" else "17.1.n", touch.side)
+    for i in sorted(moved):
+        if all(r.id != i for r in d.restore):
+            d.put_back(before[i], "17.1.o" if away else "9.1.h")
+
+
+def _shaken(d: Draft, event: TableShaken, incident: Incident, before: dict[str, Disc], reading: Reading) -> None:
+    moved = [i for i in event.moved if i in before and before[i].kind != "striker"]
+    if not moved:
+        return
+    if d.set.strokes == 0:  # 12.24: before the set has begun (12.2)
+        for i in moved:
+            d.put_back(before[i], "12.24")
+        d.told.append("12.24")
+        return
+    who = event.side or incident.side
+    if who is None:
+        answer = reading.ask("shaken", ("nobody", *d.core.seats))
+        who = next((s for s in d.core.seats if s == answer), None)
+    if who is not None:
+        d.lose_set("16.1.b", who)
+
+
+def during_stroke(d: Draft, stroke: Stroke, striker: str, before: dict[str, Disc], moved: frozenset[str]) -> None:
+    """Hands and cue before, during and at the end of a stroke."""
+    struck_t = next((e.t for e in stroke.timeline if isinstance(e, Struck)), None)
+    still_by_hand: dict[Side, set[str]] = {}
+    in_motion: set[str] = set()
+    for event in stroke.timeline:
+        if isinstance(event, Contact):
+            in_motion.update(i for i in event.discs if i != striker)
+        elif isinstance(event, Lifted):
+            if event.disc != striker:
+                d.lose_set("16.1.f", event.side)
+            elif struck_t is not None and _before_rest(stroke, event.t):
+                _penal(d, "17.1.l", event.side, stroke.side)
+        elif isinstance(event, Touched):
+            underway = struck_t is not None and event.t >= struck_t and _before_rest(stroke, event.t)
+            if striker in event.discs and underway and event.by != "striker":
+                _penal(d, "17.1.m", event.side, stroke.side)
+            pieces = {i for i in event.discs if i != striker}
+            if underway and event.by != "striker" and pieces & in_motion:
+                d.lose_set("16.1.k", event.side)
+                continue
+            if not pieces:
+                continue
+            still_by_hand.setdefault(event.side, set()).update(pieces & moved)
+            if len(still_by_hand[event.side]) >= 2:
+                d.lose_set("16.1.e", event.side)
+            else:
+                placing = event.by == "striker" and not underway
+                _penal(d, "17.1.k" if placing else "17.1.n", event.side, stroke.side)
+
+
+def _before_rest(stroke: Stroke, t: float) -> bool:
+    rest = next((e.t for e in stroke.timeline if isinstance(e, Rest)), None)
+    return rest is None or t < rest
+
+
+def _penal(d: Draft, clause: str, side: Side, striking: Side) -> None:
+    d.penalise(clause if not _their_turn(d.core, side, striking) else "17.1.o", side)
