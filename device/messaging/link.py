@@ -30,10 +30,20 @@ CONNECT_TIMEOUT_S = 3.0
 READS_IN_A_ROW = 20
 # MQTT 5: reason codes from here on mean failure.
 FAILURE = 0x80
+# MQTT 5: malformed packet, protocol error, unsupported protocol version.
+PROTOCOL_CODES = (0x81, 0x82, 0x84)
 
 
 class BrokerUnreachable(NovussError, ConnectionError):
     """No broker answers there: start it, or check the address and the network."""
+
+
+class ProtocolRefused(BrokerRefused):
+    """The broker answered in a way that may mean that it speaks only the other version of MQTT."""
+
+
+class Unanswered(BrokerUnreachable):
+    """Something accepted the connection and stays silent: no broker, or one that speaks only the other version of MQTT."""
 
 
 class LinkLost(NovussError, ConnectionError):
@@ -91,7 +101,7 @@ class Link:
         self._client.on_publish = self._published
         self._client.on_message = self._received
 
-    def open(self) -> None:
+    def open(self, give_up: Callable[[], bool]) -> None:
         """Connect and wait for the broker's answer. Raises BrokerRefused with its reason, or BrokerUnreachable."""
         started = time.monotonic()
         try:
@@ -107,10 +117,10 @@ class Link:
             try:
                 self.pump(0.1, None)
             except LinkLost as error:
-                raise BrokerRefused(f"{self._address}: the broker closed the connection without an answer") from error
-            if not self._granted and time.monotonic() - started > CONNECT_TIMEOUT_S:
+                raise ProtocolRefused(f"{self._address}: the broker closed the connection without an answer") from error
+            if not self._granted and (give_up() or time.monotonic() - started > CONNECT_TIMEOUT_S):
                 self.abandon()
-                raise BrokerUnreachable(f"{self._address}: connected, but no answer in {CONNECT_TIMEOUT_S:g} s; is it an MQTT broker?")
+                raise Unanswered(f"{self._address}: connected, but no answer in {CONNECT_TIMEOUT_S:g} s; is it an MQTT broker?")
 
     def publish(
         self,
@@ -185,7 +195,8 @@ class Link:
 
     def _connected(self, _client: Client, _data: object, _flags: ConnectFlags, reason: ReasonCode, _props: Properties | None) -> None:
         if reason.is_failure:
-            self._end = BrokerRefused(f"{self._address}: the broker refuses the connection: {reason}")
+            error = ProtocolRefused if reason.value in PROTOCOL_CODES else BrokerRefused
+            self._end = error(f"{self._address}: the broker refuses the connection: {reason}")
         else:
             self._granted = True
 

@@ -26,7 +26,7 @@ from device.clock import WallTime, wall_time
 from device.messaging.address import Protocol, parse_url
 from device.messaging.backoff import Backoff
 from device.messaging.judge import JudgeDesk, JudgeRequest
-from device.messaging.link import BrokerUnreachable, Incoming, Link, LinkLost
+from device.messaging.link import BrokerUnreachable, Incoming, Link, LinkLost, ProtocolRefused, Unanswered
 from device.messaging.replay import ReplayDesk
 from device.storage.outbox import Outbox
 from device.topics import Topic
@@ -76,7 +76,7 @@ class Publisher:
         self._outbox = outbox
         self._wall = wall
         self._backoff = backoff or Backoff()
-        self._protocol: Protocol = self._address.protocol or "5"
+        self._protocols: list[Protocol] = [self._address.protocol] if self._address.protocol else ["5", "3.1.1"]
         self._since = wall()
         self._changed = threading.Condition()
         self._states: OrderedDict[Topic, bytes] = OrderedDict()
@@ -138,12 +138,11 @@ class Publisher:
             self._closing = True
             self._changed.notify_all()
         self._wake()
-        if self._thread.is_alive():
-            self._thread.join(timeout_s)
         self._outbox.on_put = _nothing
-        if not self._thread.is_alive():
-            self._wake_in.close()
-            self._wake_out.close()
+        if self._thread.ident is None:
+            self._close_pipe()
+        else:
+            self._thread.join(timeout_s)
 
     def __enter__(self) -> Publisher:
         self.start()
@@ -166,6 +165,7 @@ class Publisher:
                 self._lost(Bug(f"publishing failed: {error}"))
             if not self._closing:
                 self._sleep(self._backoff.next_s())
+        self._close_pipe()
 
     def _converse(self) -> None:
         link = self._connect()
@@ -196,15 +196,19 @@ class Publisher:
 
     def _connect(self) -> Link:
         will = (self._path(topics.STATUS), self._status("offline"))
-        link = Link(self._address, f"novuss-{self._table}", self._protocol, will, self._received)
-        try:
-            link.open()
-        except BrokerRefused:
-            # Brokers that only speak the other version close the connection or say so, each in its way.
-            if self._address.protocol is None:
-                self._protocol = "3.1.1" if self._protocol == "5" else "5"
-            raise
-        return link
+        mismatch: NovussError | None = None
+        for protocol in tuple(self._protocols):
+            link = Link(self._address, f"novuss-{self._table}", protocol, will, self._received)
+            try:
+                link.open(lambda: self._closing)
+            except (ProtocolRefused, Unanswered) as error:
+                mismatch = mismatch or error
+            else:
+                # What worked is tried first next time.
+                self._protocols.remove(protocol)
+                self._protocols.insert(0, protocol)
+                return link
+        raise mismatch or Bug("no protocol to try")
 
     def _lost(self, error: NovussError) -> None:
         with self._changed:
@@ -300,6 +304,10 @@ class Publisher:
         # A full pipe means that the thread is going to wake up anyway; a closed one that there is none any more.
         with contextlib.suppress(BlockingIOError, OSError):
             self._wake_out.send(b"\0")
+
+    def _close_pipe(self) -> None:
+        self._wake_in.close()
+        self._wake_out.close()
 
     def _sleep(self, seconds: float) -> None:
         """Wait for the next try, unless closing cuts it short."""
