@@ -21,10 +21,11 @@ Look = Literal["ridge", "edge"]
 
 LINE_SIGMA_MM: Final = 0.45  # zone lines are found up to a millimetre off on real tables (frame.md), rarely more than one sigma
 CIRCLE_SIGMA_MM: Final = 0.3  # drawn with a compass from the centre: better than a ruled line
-RAIL_SIGMA_MM: Final = 0.3  # a milled frame
+RAIL_SIGMA_MM: Final = 0.5  # where light and shadow put a rail's edge
 POCKET_SIGMA_MM: Final = 0.25  # drilled by template
 RIM_SIGMA_MM: Final = 0.5  # hole radius and the rounding of its rim, common to all four
-INSET_SIGMA_MM: Final = 0.7  # rounding of a rail's upper edge
+ROUNDING_MM: Final = 0.6  # a hand-safe edge of 1 to 2 mm radius looks set back by about half of it
+ROUNDING_SIGMA_MM: Final = 0.4
 HEIGHT_SIGMA_MM: Final = 0.5  # rail height 25 mm (24.1)
 MIDLINE_SIGMA_MM: Final = 0.7  # drawn by eye more often than the zone lines
 SLANT_SIGMA: Final = 0.004  # rad; a free-hand line over 250 mm ends a millimetre off
@@ -148,22 +149,22 @@ def midlines(samples_per_mm: float) -> list[Feature]:
     return out
 
 
-def rails(samples_per_mm: float, which: Sequence[Literal["base", "top"]] = ("base", "top")) -> list[Feature]:
-    """Inner faces of the rails: where they stand on the surface, and their upper edge 25 mm above it."""
+def rails(samples_per_mm: float) -> list[Feature]:
+    """Inner faces of the rails: where they stand on the surface, and their upper edge 25 mm above it.
+
+    The two levels seen apart by parallax tell the camera's height. Each edge of each rail may be off by itself (a shadow taken for
+    it); what all four share is the rounding of the upper edge.
+    """
     out = []
     for side in SIDES:
         dx, dy = TOWARD[side]
-        for level in which:
-            z = 0.0 if level == "base" else RAIL_HEIGHT_MM
-            ends = (
-                ((-CORNER_MM, dy * HALF_MM, z), (CORNER_MM, dy * HALF_MM, z))
-                if dy
-                else ((dx * HALF_MM, -CORNER_MM, z), (dx * HALF_MM, CORNER_MM, z))
-            )
-            extra = {f"rail inset {level}": (INSET_SIGMA_MM, (float(dx), float(dy), 0.0))}
+        for level, z, at in (("base", 0.0, HALF_MM), ("top", RAIL_HEIGHT_MM, HALF_MM + ROUNDING_MM)):
+            ends = ((-CORNER_MM, dy * at, z), (CORNER_MM, dy * at, z)) if dy else ((dx * at, -CORNER_MM, z), (dx * at, CORNER_MM, z))
+            name = f"rail {side} {level}"
+            extra = {}
             if level == "top":
-                extra["rail height"] = (HEIGHT_SIGMA_MM, (0.0, 0.0, 1.0))
-            out.append(straight(f"rail {side} {level}", "edge", ends, samples_per_mm, (f"rail {side}", RAIL_SIGMA_MM), None, extra))
+                extra = {"rounding": (ROUNDING_SIGMA_MM, (float(dx), float(dy), 0.0)), "rail height": (HEIGHT_SIGMA_MM, (0.0, 0.0, 1.0))}
+            out.append(straight(name, "edge", ends, samples_per_mm, (name, RAIL_SIGMA_MM), None, extra))
     return out
 
 

@@ -18,6 +18,7 @@ from calibration.coarse import South, guesses, turned
 from calibration.features import Feature
 from calibration.fit import Solution, solve
 from calibration.lens import Lens
+from calibration.nominal import LensPrior, lens_from, prior_for
 from calibration.optics import View
 from calibration.profiles import Marks, find_marks
 from calibration.support import LineSupport, judge, supports
@@ -70,15 +71,15 @@ def find_table(
     height, width = images[0].shape[:2]
     if any(image.shape[:2] != (height, width) for image in images):
         raise TableNotFound("the pictures differ in size: give pictures of one camera mode only")
-    if lens is None:
-        raise TableNotFound("no lens")
-    lens.check_size(width, height, "calibrate")
+    prior = None if lens is not None else prior_for(width, height, camera)
+    start = lens if prior is None else prior.start
+    start.check_size(width, height, "calibrate")
     grays = [np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), dtype=np.uint8) for image in images]
     _check_light(grays)
     best: tuple[float, Stage] | None = None
     for gray in grays:
-        for view in guesses(gray, lens):
-            stage = _approach([g.astype(np.float32) for g in grays], turned(view, south))
+        for view in guesses(gray, start):
+            stage = _approach([g.astype(np.float32) for g in grays], turned(view, south), prior)
             if stage is None:
                 continue
             if best is None or stage.score > best[0]:
@@ -89,7 +90,7 @@ def find_table(
             break
     if best is None:
         raise TableNotFound("no table found: nothing in the picture looks like four pockets at the corners of a square")
-    return _finish(best[1], lens, south)
+    return _finish(best[1], start, prior)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ def look(
     return [find_marks(g, view, f, reach_mm, pull_mm=pull_mm, polarity=polarity) for g in grays for f in features]
 
 
-def _approach(grays: list[Gray], view: View) -> Stage | None:
+def _approach(grays: list[Gray], view: View, prior: LensPrior | None) -> Stage | None:
     """From a guess within centimetres to lines within a millimetre; the score is the share of line that is really there."""
     scale = view.px_per_mm
     rims = table_features.near_rims(scale)
@@ -127,7 +128,7 @@ def _approach(grays: list[Gray], view: View) -> Stage | None:
     lines = [*table_features.zone_lines(scale), table_features.circle(scale)]
     for reach, pull in ((5.0, 3.0), (2.5, 1.5)):
         marks = look(grays, view, lines, reach, pull_mm=pull) + look(grays, view, rims, 2.5, polarity=1)
-        solution = solve(view, marks, table=solution.table, slack_px=reach / 12 * scale)
+        solution = solve(view, marks, prior, table=solution.table, slack_px=reach / 12 * scale)
         view = solution.view
     shares = [s.share for s in supports(marks, solution) if s.name.startswith(("zone", "circle"))]
     return Stage(grays, view, solution.table, float(np.mean(shares)))
@@ -145,7 +146,7 @@ def _diameter_angle(grays: Sequence[Gray], view: View) -> float | None:
     return float(angles[best]) if scores[best] > 4 else None
 
 
-def _finish(stage: Stage, lens: Lens, south: South) -> TableFit:
+def _finish(stage: Stage, lens: Lens, prior: LensPrior | None) -> TableFit:
     scale = stage.view.px_per_mm
     view, table = stage.view, stage.table
     lines = [*table_features.zone_lines(scale), table_features.circle(scale), *table_features.midlines(scale)]
@@ -153,12 +154,15 @@ def _finish(stage: Stage, lens: Lens, south: South) -> TableFit:
     if angle is not None:
         lines += table_features.diameters(scale, angle)
     rims = table_features.rim_halves(scale)
-    for _ in range(2):
-        marks = look(stage.grays, view, lines, 1.5) + look(stage.grays, view, rims, 2.0, polarity=1)
-        solution = solve(view, marks, table=table)
+    rails = table_features.rails(scale) if prior is not None else []
+    for _ in range(2 if prior is None else 4):
+        marks = look(stage.grays, view, lines, 1.5) + look(stage.grays, view, rims, 2.0, polarity=1) + look(stage.grays, view, rails, 2.5)
+        solution = solve(view, marks, prior, table=table)
         view, table = solution.view, solution.table
     found = supports(marks, solution)
     problems = judge(found)
+    if prior is not None:
+        lens = lens_from(view.lens_vector, lens.width, lens.height, _rms(solution))
     calibration = Calibration(
         lens=lens,
         rvec=view.pose[:3].tolist(),

@@ -8,13 +8,14 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import least_squares
 
+from calibration.nominal import LensPrior
 from calibration.optics import LENS_NAMES, View
 from calibration.profiles import Marks
 
 Array = NDArray[np.float64]
 
+LENS_STEPS: Final = np.array([0.1, 0.01, 0.01, 1e-5, 1e-5, 1e-6, 1e-6, 1e-5])  # finite differences, in the order of LENS_NAMES
 ROBUST_SIGMAS: Final = 2.5  # beyond this many sigmas a mark pulls less and less (Cauchy)
 
 
@@ -38,21 +39,20 @@ class Solution:
 def solve(
     view: View,
     marks: Sequence[Marks],
+    prior: LensPrior | None = None,
     *,
-    lens_sigma: Array | None = None,
-    lens_mean: Array | None = None,
     table: dict[str, tuple[float, float]] | None = None,
     min_snr: float = 4.0,
     slack_px: float = 0.0,
     rounds: int = 20,
 ) -> Solution:
-    """Pose (and lens, where `lens_sigma` in the order of LENS_NAMES is above zero) that explains the marks best.
+    """Pose (and, with a `prior`, lens) that explains the marks best.
 
     Parameters
     ----------
     view : start.
     marks : what was found; marks below `min_snr` are left out (weight 0).
-    lens_sigma, lens_mean : Gaussian prior on the lens, (8,).
+    prior : what is assumed of a lens that is not known; None keeps the view's.
     slack_px : added to every mark's sigma while the pose is still rough, so that no good mark is taken for an outlier.
     table : start values of the dimensions, as in a former Solution.
     """
@@ -79,58 +79,90 @@ def solve(
         sigma_px.append(np.hypot(m.sigma_px[k], slack_px))
     base_mm, move_mm = np.concatenate(base), np.concatenate(moves)
     target_px, normals, sigmas = np.concatenate(target), np.concatenate(normal), np.concatenate(sigma_px)
-    free = np.flatnonzero(lens_sigma > 0) if lens_sigma is not None else np.zeros(0, dtype=np.intp)
+    free = np.flatnonzero(prior.sigma > 0) if prior is not None else np.zeros(0, dtype=np.intp)
     lens0 = view.lens_vector
     prior_sigma = np.array([sigma_of[key] for key in names])
     n_obs, n_lens = len(target_px), len(free)
-    lens_scale = np.array([100.0, 5.0, 5.0, 0.05, 0.05, 1e-3, 1e-3, 0.02])
-    scale = np.concatenate([np.full(3, 1e-3), np.full(3, 1.0), lens_scale[free], prior_sigma])
 
     def unpack(x: Array) -> tuple[View, Array]:
-        values = x * scale
-        now = view.moved(view.pose + values[:6])
+        now = view.moved(view.pose + x[:6])
         if n_lens:
             lens = lens0.copy()
-            lens[free] += values[6 : 6 + n_lens]
+            lens[free] += x[6 : 6 + n_lens]
             now = now.with_lens(lens)
-        return now, values[6 + n_lens :]
+        return now, x[6 + n_lens :]
 
-    def residuals(x: Array) -> Array:
+    def misfit(x: Array) -> Array:
         now, theta = unpack(x)
         px = now.to_px(base_mm + move_mm @ theta)
-        rows = [np.sum((px - target_px) * normals, axis=1) / sigmas, theta / prior_sigma]
-        if n_lens and lens_sigma is not None and lens_mean is not None:
-            rows.append((now.lens_vector[free] - lens_mean[free]) / lens_sigma[free])
+        across: Array = np.sum((px - target_px) * normals, axis=1) / sigmas
+        return across
+
+    def priors(x: Array) -> Array:
+        now, theta = unpack(x)
+        rows = [theta / prior_sigma]
+        if prior is not None:
+            rows.append((now.lens_vector[free] - prior.mean[free]) / prior.sigma[free])
         return np.concatenate(rows)
 
-    def loss(z: Array) -> Array:
-        # Priors stay quadratic: a dimension a millimetre off is rare, not a mistake to be ignored.
-        rho = np.stack([z, np.ones_like(z), np.zeros_like(z)])
-        c2 = ROBUST_SIGMAS**2
-        o = z[:n_obs]
-        rho[0, :n_obs] = c2 * np.log1p(o / c2)
-        rho[1, :n_obs] = 1 / (1 + o / c2)
-        rho[2, :n_obs] = -1 / (c2 * (1 + o / c2) ** 2)
-        return rho
+    def slopes(x: Array) -> Array:
+        now, theta = unpack(x)
+        r = misfit(x)
+        jac = np.zeros((n_obs, len(x)))
+        for i, step in enumerate(steps):
+            moved = x.copy()
+            moved[i] += step
+            jac[:, i] = (misfit(moved) - r) / step
+        points = base_mm + move_mm @ theta
+        here = now.to_px(points)
+        per_mm = np.stack([np.sum((now.to_px(points + axis) - here) * normals, axis=1) for axis in np.eye(3)], axis=1)
+        jac[:, 6 + n_lens :] = np.einsum("nk,nkp->np", per_mm / sigmas[:, None], move_mm)
+        return jac
 
-    start = np.zeros(len(scale))
+    steps = np.concatenate([np.full(3, 1e-6), np.full(3, 1e-3), LENS_STEPS[free]])
+    prior_jac = np.zeros((len(names) + n_lens, 6 + n_lens + len(names)))
+    prior_jac[: len(names), 6 + n_lens :] = np.diag(1 / prior_sigma)
+    if prior is not None:
+        prior_jac[len(names) :, 6 : 6 + n_lens] = np.diag(1 / prior.sigma[free])
+    # Priors stay quadratic, a dimension a millimetre off is rare; but a rail's edge is easily a shadow altogether.
+    doubtful = np.array([key.startswith("rail ") and key != "rail height" for key in names] + [False] * n_lens)
+
+    def weights(r: Array, p: Array) -> tuple[Array, Array]:
+        return 1 / (1 + (r / ROBUST_SIGMAS) ** 2), np.where(doubtful, 1 / (1 + p**2), 1.0)
+
+    def cost(r: Array, p: Array) -> float:
+        rest = np.where(doubtful, np.log1p(p**2), p**2)
+        return float(ROBUST_SIGMAS**2 * np.log1p((r / ROBUST_SIGMAS) ** 2).sum() + rest.sum())
+
+    x = np.zeros(6 + n_lens + len(names))
     if table:
-        start[6 + n_lens :] = [table.get(key, (0.0, 0.0))[0] / sigma_of[key] for key in names]
-    found = least_squares(residuals, start, loss=loss, max_nfev=rounds, method="trf", x_scale=1.0)
-    now, theta = unpack(found.x)
-    r = residuals(found.x)
-    weight = np.ones(len(r))
-    weight[:n_obs] = 1 / (1 + r[:n_obs] ** 2 / ROBUST_SIGMAS**2)
-    # found.jac is already scaled by the loss; rebuild plain normal equations from finite differences.
-    jac = np.empty((len(r), len(found.x)))
-    for i in range(len(found.x)):
-        x = found.x.copy()
-        x[i] += 1e-3
-        jac[:, i] = (residuals(x) - r) / 1e-3
-    normal_matrix = (jac * weight[:, None]).T @ jac
-    chi2 = float(np.sum(weight[:n_obs] * r[:n_obs] ** 2) / max(np.sum(weight[:n_obs]), 1.0))
-    full = np.linalg.pinv(normal_matrix, hermitian=True) * max(chi2, 1.0)
-    full = np.asarray(full * np.outer(scale, scale), dtype=np.float64)
+        x[6 + n_lens :] = [table.get(key, (0.0, 0.0))[0] for key in names]
+    r, p = misfit(x), priors(x)
+    damping, now_cost = 1e-4, cost(r, p)
+    for _ in range(rounds):
+        w, wp = weights(r, p)
+        jac = slopes(x)
+        normal_matrix = (jac * w[:, None]).T @ jac + (prior_jac * wp[:, None]).T @ prior_jac
+        gradient = jac.T @ (w * r) + prior_jac.T @ (wp * p)
+        better = False
+        while not better and damping < 1e3:
+            step = np.linalg.solve(normal_matrix + damping * np.diag(np.diag(normal_matrix)), gradient)
+            trial_r, trial_p = misfit(x - step), priors(x - step)
+            trial = cost(trial_r, trial_p)
+            better = trial <= now_cost
+            damping = damping / 10 if better else damping * 10
+        if not better:
+            break
+        gain, x, r, p, now_cost = now_cost - trial, x - step, trial_r, trial_p, trial
+        damping = max(damping, 1e-9)
+        if gain < 1e-4 * max(now_cost, 1.0):
+            break
+    now, theta = unpack(x)
+    w, wp = weights(r, p)
+    jac = slopes(x)
+    chi2 = float(np.sum(w * r**2) / max(np.sum(w), 1.0))
+    full = np.linalg.inv((jac * w[:, None]).T @ jac + (prior_jac * wp[:, None]).T @ prior_jac) * max(chi2, 1.0)
+    full = np.asarray((full + full.T) / 2, dtype=np.float64)
     lens_cov = np.zeros((len(LENS_NAMES), len(LENS_NAMES)))
     if n_lens:
         lens_cov[np.ix_(free, free)] = full[6 : 6 + n_lens, 6 : 6 + n_lens]
@@ -141,7 +173,7 @@ def solve(
         count = int(k.sum())
         res, wei = np.full(len(k), np.nan), np.zeros(len(k))
         res[k] = r[at : at + count] * sigmas[at : at + count]
-        wei[k] = weight[at : at + count]
+        wei[k] = w[at : at + count]
         at += count
         all_residuals.append(res)
         all_weights.append(wei)
