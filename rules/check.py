@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Final
+from collections.abc import Container
+from typing import Any, Final
 
 import msgspec
 
@@ -132,8 +133,8 @@ def _schema(record: Match | Stroke) -> None:
         raise EntryUnusable(f"schema {record.schema!r} is not {_SCHEMAS[type(record)]!r}")
 
 
-def _side(side: Side | None, sides: dict[Side, object] | object, what: str) -> None:
-    if side is not None and side not in sides:  # type: ignore[operator]
+def _side(side: Side | None, sides: Container[Side], what: str) -> None:
+    if side is not None and side not in sides:
         raise EntryUnusable(f"{what} names side {side}, where nobody plays")
 
 
@@ -182,7 +183,7 @@ def _ids(event: TimelineEvent) -> list[str]:
     return []
 
 
-def _timeline(timeline: list[TimelineEvent], known: dict[str, Disc] | None, sides: object) -> None:
+def _timeline(timeline: list[TimelineEvent], known: dict[str, Disc] | None, sides: Container[Side]) -> None:
     last = -math.inf
     for event in timeline:
         if not math.isfinite(event.t):
@@ -209,7 +210,7 @@ def _timeline(timeline: list[TimelineEvent], known: dict[str, Disc] | None, side
             _side(event.side, sides, "the timeline")
 
 
-def _stroke(stroke: Stroke, sides: object) -> None:
+def _stroke(stroke: Stroke, sides: Container[Side]) -> None:
     _schema(stroke)
     _side(stroke.side, sides, "the stroke")
     before = _position(stroke.before, "before")
@@ -218,7 +219,7 @@ def _stroke(stroke: Stroke, sides: object) -> None:
     _timeline(stroke.timeline, before, sides)
 
 
-def _incident(incident: Incident, sides: object) -> None:
+def _incident(incident: Incident, sides: Container[Side]) -> None:
     _side(incident.side, sides, "the incident")
     before = _position(incident.before, "before") if incident.before else None
     after = _position(incident.after, "after") if incident.after else None
@@ -231,7 +232,7 @@ def _incident(incident: Incident, sides: object) -> None:
     _timeline(incident.timeline, known, sides)
 
 
-def _judge(judge: Judge, sides: object, number: int) -> None:
+def _judge(judge: Judge, sides: Container[Side], number: int) -> None:
     _side(judge.side, sides, f"the judge's {judge.command}")
     if judge.command in _NEEDS_SIDE and judge.side is None:
         raise EntryUnusable(f"the judge's {judge.command} needs a side")
@@ -248,16 +249,17 @@ def _judge(judge: Judge, sides: object, number: int) -> None:
         if judge.ruling is None:
             raise EntryUnusable("the judge's override needs the part of the ruling that replaces the computed one")
         part = ruling_part(judge)
-        for side in (part.get("next"), (part.get("set") or {}).get("side"), *(f["side"] for f in part.get("faults") or [])):
+        named = [part.get("next"), (part.get("set") or {}).get("side"), *(f["side"] for f in part.get("faults") or [])]
+        for side in named:
             _side(side, sides, "the judge's override")
 
 
-def ruling_part(judge: Judge) -> dict[str, object] | dict:  # type: ignore[type-arg]
+def ruling_part(judge: Judge) -> dict[str, Any]:
     """The overridden parts of a ruling, checked for their types."""
     try:
         part = msgspec.convert(judge.ruling, RulingPart)
     except msgspec.ValidationError as error:
         raise EntryUnusable(f"the judge's override: {error}") from error
-    plain: dict[str, object] = msgspec.to_builtins(part)
+    plain: dict[str, Any] = msgspec.to_builtins(part)
     # A part that is given as null means "none", so it stays apart from one that is not given.
     return {k: plain.get(k) for k in (judge.ruling or {}) if k in RulingPart.__struct_fields__}

@@ -14,7 +14,7 @@ from rules import sets
 from rules.facts import Disc
 from rules.penalty import penalty_place, row_moved
 from rules.places import Point
-from rules.ruling import Fault, Place, Restore, Ruling, Seen, Turn, Unplaced
+from rules.ruling import Fault, Margin, Place, Restore, Ruling, Seen, Turn, Unplaced
 from rules.state import Core, after_side, by_side, colour_at, doubles, full_count, pair_at, player_at, put
 from rules.table import Side
 
@@ -41,6 +41,7 @@ class Draft:
         self.interrupts: bool | None = None  # 20.4: the series is interrupted; True with a violation
         self.told: list[str] = []
         self.seen: Seen | None = None
+        self.margins: list[Margin] = []
         self.made_from: Point | None = core.set.last_x_mm
         self.set = core.set  # counters of the set that this entry changes on its way
 
@@ -204,6 +205,7 @@ def finish(d: Draft) -> tuple[Core, Ruling]:
         set=shown,
         match=core.over if core.over != d.core.over else None,
         seen=d.seen or UNSET,
+        margins=d.margins or UNSET,
         unplaced=d.unplaced or UNSET,
         told=d.told or UNSET,
         penalty_stroke=d.set.free_stroke or UNSET,
@@ -243,17 +245,20 @@ def _pass_turn(d: Draft, turn: Turn) -> None:
 def _forced_after(d: Draft) -> None:
     """Overridden places, debts and next side, once everything else is worked out."""
     given = d.given
-    for key in ("place", "restore"):
-        if given.get(key) is not None:
-            parts = [msgspec.convert(p, Place if key == "place" else Restore) for p in given[key]]
-            before = {p.id for p in getattr(d, key)}
-            d.board = [b for b in d.board if key == "restore" or b.id not in before]
-            for p in parts:
-                kind = p.kind if isinstance(p, Place) else next((b.kind for b in d.board if b.id == p.id), None)
-                d.remove(p.id)
-                if kind is not None:
-                    d.board.append(Disc(id=p.id, kind=kind, x_mm=p.x_mm, y_mm=p.y_mm))
-            setattr(d, key, parts)
+    if given.get("place") is not None:
+        laid = {p.id for p in d.place}
+        d.board = [b for b in d.board if b.id not in laid]
+        d.place = [msgspec.convert(p, Place) for p in given["place"]]
+        for place in d.place:
+            d.remove(place.id)
+            d.board.append(Disc(id=place.id, kind=place.kind, x_mm=place.x_mm, y_mm=place.y_mm))
+    if given.get("restore") is not None:
+        d.restore = [msgspec.convert(p, Restore) for p in given["restore"]]
+        for back in d.restore:
+            kind = next((b.kind for b in d.board if b.id == back.id), None)
+            if kind is not None:
+                d.remove(back.id)
+                d.board.append(Disc(id=back.id, kind=kind, x_mm=back.x_mm, y_mm=back.y_mm))
     if given.get("debt") is not None:
         debt = tuple(given["debt"].get(side, owed) for side, owed in by_side(d.core, d.set.debt).items())
         d.set = msgspec.structs.replace(d.set, debt=debt)

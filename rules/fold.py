@@ -6,10 +6,11 @@ match are kept, encoded, with the state before each; an entry further back than 
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
+from rules import state as states
 from rules.check import check_entry, check_match, one_of, ruling_part
 from rules.draft import Draft, finish
 from rules.errors import EntryUnusable
@@ -19,6 +20,7 @@ from rules.play import rule_incident, rule_stroke
 from rules.review import Leaf, leaves, ruling_of
 from rules.ruling import Refolded, Ruling
 from rules.state import Core, new_core
+from rules.table import Side
 
 CHUNK: Final = 256  # entries a chunk of kept ones
 KEPT_CHUNKS: Final = 40  # 10,240 entries: ten times the longest match, and some 40 MB at most
@@ -49,6 +51,26 @@ class State(msgspec.Struct, frozen=True):
     commands: tuple[tuple[int, Judge], ...] = ()  # void, resolve and override, in order
     recent: Past | None = None
     older: tuple[Past, ...] = ()
+
+    @property
+    def match(self) -> Match:
+        """The match entry."""
+        return self.core.match
+
+    @property
+    def names(self) -> dict[Side, str]:
+        """The players by the side where they stand now."""
+        return {side: states.name_at(self.core, side) for side in self.core.seats}
+
+
+def match_state(of: State) -> dict[str, Any]:
+    """Payload of the retained `match` topic."""
+    return states.match_state(of.core)
+
+
+def problems(of: State) -> list[str]:
+    """Everything that is inconsistent; empty for every state that the fold can reach."""
+    return states.problems(of.core)
 
 
 class Edits(msgspec.Struct, frozen=True):
@@ -110,7 +132,7 @@ def _rule(core: Core, twins: tuple[Core, ...], entry: Entry, number: int, edits:
     return [Leaf({}, *rule_judge(core, entry.judge, number, given))]
 
 
-def _after_the_end(core: Core, number: int, kind: Any) -> Leaf:
+def _after_the_end(core: Core, number: int, kind: Literal["stroke", "incident"]) -> Leaf:
     """23.1: nothing counts after the end of a match."""
     _, ruling = finish(Draft(core, number, kind))
     return Leaf({}, core, msgspec.structs.replace(ruling, next=None, told=["23.1"]))

@@ -11,7 +11,7 @@ from rules import sets
 from rules.draft import Draft, finish
 from rules.facts import Judge
 from rules.ruling import Ruling
-from rules.state import WARNINGS_LOSE, Core, doubles, new_set, pair_at, player_at, put
+from rules.state import WARNINGS_LOSE, Core, after_side, doubles, name_at, new_set, pair_at, player_at, put
 from rules.table import Side
 
 # Faults that belong to the stroke just made: sanctioned on it, whoever has the turn by now.
@@ -80,7 +80,7 @@ def _warn(d: Draft, side: Side, clause: str) -> tuple[Core, Ruling]:
 def _lose_rest(d: Draft, side: Side, clause: str) -> tuple[Core, Ruling]:
     core, ruling = finish(d)
     end = sets.lost_by(core, side, clause)
-    near = sets.after_side(core, side)
+    near = after_side(core, side)
     shown = sets.show(core, end)
     core = sets.give_rest(core, pair_at(core, near), clause, near)
     return core, msgspec.structs.replace(ruling, next=None, set=shown, match=core.over)
@@ -94,7 +94,7 @@ def _award_match(d: Draft, side: Side, clause: str) -> tuple[Core, Ruling]:
     """15.1, 15.2: the match goes to a side; sets already won are kept on the sheet (3.2 says when they do not count)."""
     core, ruling = finish(d)
     over = sets.result(core, side, clause)
-    over = msgspec.structs.replace(over, winner=side, player=sets.name_at(core, side))
+    over = msgspec.structs.replace(over, winner=side, player=name_at(core, side))
     return _over(msgspec.structs.replace(core, over=over), ruling)
 
 
@@ -128,7 +128,7 @@ def _fault(d: Draft, side: Side, clause: str) -> tuple[Core, Ruling]:
         return finish(d)
     if what == "match":
         d.fault(clause, side)
-        return _award_match(d, sets.after_side(core, side), clause)
+        return _award_match(d, after_side(core, side), clause)
     if what == "rest":
         d.fault(clause, side)
         return _lose_rest(d, side, clause)

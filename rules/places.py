@@ -55,9 +55,8 @@ def over_rail_places(rail: str) -> list[Point]:
     """12.14's order of places for a piece that left by this rail or corner."""
     places: list[Point] = [(0.0, 0.0)]
     if rail in _CORNERS:
-        cx, cy = ("W", "E")["E" in rail], ("S", "N")["N" in rail]
-        diagonal = AT_LINE_MM / math.sqrt(2.0)
-        places.append((TOWARD[cx][0] * diagonal, TOWARD[cy][1] * diagonal))
+        out = AT_LINE_MM / math.sqrt(2.0)
+        places.append((out if "E" in rail else -out, out if "N" in rail else -out))
         start = CLOCKWISE.index(_CORNERS[rail])
     else:
         start = next(n for n, side in enumerate(CLOCKWISE) if side == rail)

@@ -77,13 +77,13 @@ def rule_stroke(core: Core, stroke: Stroke, entry: int, reading: Reading, given:
     """One stroke."""
     d = Draft(core, entry, "stroke", given)
     scene = _scene(core, stroke, reading)
-    d.board = [b for b in scene.after.values()]
+    d.board = list(scene.after.values())
     d.made_from = _made_from(stroke, scene)
     if stroke.side != core.set.turn:
         _strike_out_of_turn(d, scene)
         return finish(d)
     d.lawful = d.given.get("lawful", scene.verdict.lawful)
-    d.seen = scene.verdict.seen
+    d.seen, d.margins = scene.verdict.seen, list(scene.verdict.margins)
     if not d.lawful:
         for clause in scene.verdict.clauses or ("17.1.a",):
             d.penalise(clause, stroke.side)

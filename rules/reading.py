@@ -20,15 +20,22 @@ SURE: Final = 0.95  # two sigma in the other currency: a confidence below this i
 
 def clearance_mm(disc: Disc, zones: Iterable[Zone]) -> float:
     """Largest clearance of a piece over the given zones; >= 0 means dark there (11.2)."""
+    return nearest_zone(disc, zones)[0]
+
+
+def nearest_zone(disc: Disc, zones: Iterable[Zone]) -> tuple[float, Zone]:
+    """The largest clearance over the given zones, and the zone that has it."""
     best = -math.inf
+    at: Zone = "circle"
     for zone in zones:
         if zone == "circle":
             clear = CIRCLE_RADIUS_MM - NEED_MM - math.hypot(disc.x_mm, disc.y_mm)
         else:
             dx, dy = TOWARD[zone]
             clear = dx * disc.x_mm + dy * disc.y_mm - ZONE_LINE_MM - NEED_MM
-        best = max(best, clear)
-    return best
+        if clear > best:
+            best, at = clear, zone
+    return best, at
 
 
 class Reading:

@@ -31,7 +31,7 @@ class Leaf(msgspec.Struct, frozen=True):
 
 
 def _bare(ruling: Ruling) -> Ruling:
-    return msgspec.structs.replace(ruling, seen=msgspec.UNSET)
+    return msgspec.structs.replace(ruling, seen=msgspec.UNSET, margins=msgspec.UNSET)
 
 
 def leaves(evaluate: Evaluate, assume: dict[str, str], given: dict[str, str], questions: int = MOST_QUESTIONS) -> list[Leaf]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
-import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, UnsetType, field
 
 from rules.facts import Record
-from rules.table import Colour, Kind, Side
+from rules.table import Kind, Side, Zone
 
 Way = Literal["direct", "opposite", "side", "own"]
 Turn = Literal["continues", "passes", "interrupted"]
@@ -71,19 +70,27 @@ class MatchResult(Record, frozen=True, kw_only=True):
 
 
 class Touch(Record, frozen=True, kw_only=True):
-    """A piece that the striker touched first; `clearance_mm` for the player at turn (>= 0 dark)."""
+    """A piece that the striker touched first."""
 
     id: str
     own: bool
     dark: bool
+
+
+class Margin(Record, frozen=True, kw_only=True):
+    """How far a piece that mattered lay from being read otherwise: `clearance_mm` >= 0 dark in the nearest zone, with its sigma."""
+
+    id: str
+    zone: Zone
     clearance_mm: float
+    sigma_mm: float
 
 
 class Seen(Record, frozen=True, kw_only=True):
     """What the verdict rests on, for people: the way to the first piece, what was touched, margins in mm and seconds."""
 
     way: Way | None = None
-    first: list[Touch] = []
+    first: list[Touch] = field(default_factory=list)
     has_light: bool | None = None
     return_margin_mm: float | None = None
     elapsed_s: float | None = None
@@ -111,20 +118,21 @@ class Ruling(Record, frozen=True, kw_only=True):
     status: Literal["final", "review"] = "final"
     schema: str = "novuss.ruling/1"
     lawful: bool | None = None
-    faults: list[Fault] | None = []
+    faults: list[Fault] | None = field(default_factory=list)
     turn: Turn | None = "continues"
     next: Side | None = None
-    next_reason: list[str] | None = []
+    next_reason: list[str] | None = field(default_factory=list)
     penalty_pieces: int | None = 0
-    debt: dict[Side, int] | None = {}
-    place: list[Place] | None = []
-    restore: list[Restore] | None = []
-    on_table: dict[Side, int] | None = {}
-    pocketed: list[str] | None = []
-    warnings: dict[Side, int] | None = {}
+    debt: dict[Side, int] | None = field(default_factory=dict)
+    place: list[Place] | None = field(default_factory=list)
+    restore: list[Restore] | None = field(default_factory=list)
+    on_table: dict[Side, int] | None = field(default_factory=dict)
+    pocketed: list[str] | None = field(default_factory=list)
+    warnings: dict[Side, int] | None = field(default_factory=dict)
     set: SetResult | None = None
     match: MatchResult | None = None
     seen: Seen | UnsetType = UNSET
+    margins: list[Margin] | UnsetType = UNSET
     alternatives: list[Alternative] | UnsetType = UNSET
     unplaced: list[Unplaced] | UnsetType = UNSET
     told: list[str] | UnsetType = UNSET  # clauses that people are told about without a sanction (19.3, 12.17 ...)
@@ -133,16 +141,10 @@ class Ruling(Record, frozen=True, kw_only=True):
     penalty_stroke: Side | UnsetType = UNSET  # casual doubles, where agreed (002 doubles 4)
 
 
-def as_dict(ruling: Ruling) -> dict[str, Any]:
-    """The ruling as plain JSON values."""
-    plain: dict[str, Any] = msgspec.to_builtins(ruling)
-    return plain
-
-
 __all__ = [
     "Alternative",
-    "Colour",
     "Fault",
+    "Margin",
     "MatchResult",
     "Place",
     "Refolded",
@@ -154,5 +156,4 @@ __all__ = [
     "Turn",
     "Unplaced",
     "Way",
-    "as_dict",
 ]

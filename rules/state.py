@@ -219,6 +219,7 @@ def match_state(core: Core) -> dict[str, Any]:
             }
             for d in core.done
         ],
+        "winner_known": core.over is not None,
         "result": None if core.over is None else msgspec.to_builtins(core.over),
         "problems": problems(core),
     }

@@ -7,9 +7,9 @@ from typing import Final
 import msgspec
 
 from rules.facts import Contact, Disc, Rail, Stroke
-from rules.reading import SURE, Reading, clearance_mm
+from rules.reading import SURE, Reading, nearest_zone
 from rules.rulesets import Ruleset
-from rules.ruling import Seen, Touch, Way
+from rules.ruling import Margin, Seen, Touch, Way
 from rules.table import OPPOSITE, Colour, Side, Zone, is_striker
 
 _TOUCHED: Final = ("touched", "untouched")
@@ -33,6 +33,7 @@ class Verdict(msgspec.Struct, frozen=True):
     lawful: bool
     clauses: tuple[str, ...]
     seen: Seen
+    margins: tuple[Margin, ...]  # of the own pieces touched first
 
 
 def _likelier(confidence: float) -> tuple[str, ...]:
@@ -135,18 +136,15 @@ def judge_first_contact(first: First, side: Side, own: Colour, before: dict[str,
         clauses = _why_unlawful(first, own, before, zones, rules, bool(has_light), mine, others, reading)
     seen = Seen(
         way=first.way,
-        first=[
-            Touch(
-                id=d.id,
-                own=d.kind == own,
-                dark=d.kind == own and reading.dark(d, zones),
-                clearance_mm=round(clearance_mm(d, zones), 2),
-            )
-            for d in (before[p] for p in first.pieces)
-        ],
+        first=[Touch(id=d.id, own=d.kind == own, dark=d.kind == own and reading.dark(d, zones)) for d in (before[p] for p in first.pieces)],
         has_light=has_light,
     )
-    return Verdict(lawful, tuple(clauses), seen)
+    return Verdict(lawful, tuple(clauses), seen, tuple(_margin(d, zones) for d in mine))
+
+
+def _margin(disc: Disc, zones: tuple[Zone, ...]) -> Margin:
+    clear, zone = nearest_zone(disc, zones)
+    return Margin(id=disc.id, zone=zone, clearance_mm=round(clear, 2), sigma_mm=disc.sigma_mm or 0.0)
 
 
 def _opened_without_light(
