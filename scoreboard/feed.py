@@ -69,6 +69,7 @@ class Feed:
         self._on_message = on_message
         self._on_link = on_link
         self._stop = threading.Event()
+        self._client = self._make_client()
         self._thread = threading.Thread(target=self._run, name="scoreboard-mqtt", daemon=True)
 
     def start(self) -> None:
@@ -80,7 +81,13 @@ class Feed:
         self._stop.set()
         self._thread.join(STOP_WAIT_S)
 
-    def _client(self) -> mqtt.Client:
+    def publish(self, topic: topics.Topic, payload: bytes) -> bool:
+        """Hand a message to the broker, from any thread; False while it isn't there (nothing is kept for later)."""
+        if not self._client.is_connected():
+            return False
+        return self._client.publish(f"{self._prefix}{topic.name}", payload, topic.qos, retain=False).rc == mqtt.MQTT_ERR_SUCCESS
+
+    def _make_client(self) -> mqtt.Client:
         over_web = self._address.scheme in ("ws", "wss")
         client = mqtt.Client(CallbackAPIVersion.VERSION2, transport="websockets" if over_web else "tcp")
         if over_web:
@@ -96,7 +103,7 @@ class Feed:
         return client
 
     def _run(self) -> None:
-        client = self._client()
+        client = self._client
         where = f"{self._address.host}:{self._address.port}"
         said = ""
         while not self._stop.is_set():

@@ -6,20 +6,25 @@ import logging
 import socket
 import threading
 import time
-from typing import Final
+import uuid
+from typing import Any, Final
 
+import msgspec
 import uvicorn
 
+from device import topics
+from scoreboard.catchup import Ask, CatchUp
 from scoreboard.feed import Feed
 from scoreboard.hub import Hub
 from scoreboard.pages import make_app
-from scoreboard.state import Snapshot, Unreadable, apply, connected
+from scoreboard.state import Snapshot, Unreadable, apply, connected, seq_of
 
 log = logging.getLogger(__name__)
 
 PORT_TRIES: Final = 50  # a taken port is no failure: this many are tried upward
 START_WAIT_S: Final = 10.0  # a Pi under load starts the server within a second or two
 STOP_WAIT_S: Final = 0.7  # stop() promises less than a second
+SEQUENCED: Final = {topic.name for topic in topics.SEQUENCED}
 ANY_HOST: Final = ("0.0.0.0", "::")  # an address to listen on, not one to open
 
 
@@ -30,8 +35,9 @@ class BoardNotStarted(RuntimeError):
 class Store:
     """The one place where the snapshot is replaced; called from the MQTT thread only."""
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: Hub, ask: Ask) -> None:
         self._hub = hub
+        self._catch_up = CatchUp(ask, f"board-{uuid.uuid4().hex[:12]}")
         self.snapshot = Snapshot()
 
     def on_link(self, up: bool) -> None:
@@ -42,11 +48,21 @@ class Store:
 
     def on_message(self, name: str, payload: bytes, retained: bool) -> None:
         """One message of the table; what can't be read is said and left out."""
+        if name == topics.REPLAY_RESULT.name:
+            again = self._catch_up.result(payload)
+            if again is None:
+                return
+            name, payload = again
+        before = self.snapshot
         try:
-            self.snapshot, changed = apply(self.snapshot, name, payload, retained=retained, at_s=time.monotonic())
+            self.snapshot, changed = apply(before, name, payload, retained=retained, at_s=time.monotonic())
         except Unreadable as error:
             log.warning("a message was left out: %s", error)
             return
+        if name in SEQUENCED:
+            self._catch_up.seen(seq_of(payload))
+        elif self.snapshot.monitor == "online" != before.monitor:
+            self._catch_up.monitor_online()
         self._hub.mark_from_thread(changed)
 
 
@@ -55,7 +71,7 @@ class Scoreboard:
 
     def __init__(self, broker_url: str, table: str, host: str = "127.0.0.1", port: int = 8080) -> None:
         self._hub = Hub()
-        self._store = Store(self._hub)
+        self._store = Store(self._hub, self._ask)
         self._feed = Feed(broker_url, table, self._store.on_message, self._store.on_link)
         self._host = host
         self._port = port
@@ -100,6 +116,9 @@ class Scoreboard:
         self._hub.close_from_thread()
         self._feed.stop()
         self._thread.join(STOP_WAIT_S)
+
+    def _ask(self, request: dict[str, Any]) -> None:
+        self._feed.publish(topics.REPLAY, msgspec.json.encode(request))
 
     def _serve(self) -> None:
         assert self._socket is not None

@@ -17,6 +17,7 @@ from rules.table import SIDES, Colour, Kind, Side
 
 KEPT_RULINGS: Final = 12  # as many as the console shows; the match log keeps the rest
 SLOTS: Final[dict[Kind, range]] = {"red": range(16), "black": range(16, 32), "striker": range(32, 34)}  # 25.2: 16 of each; a spare striker
+NEXT_SEQS: Final = 2  # a stroke's ruling follows it at once in the table's seq
 MAX_NAME: Final = 60  # characters; longer names are cut, a page must not be flooded
 
 Section = Literal["link", "discs", "match", "ruling"]
@@ -68,6 +69,7 @@ class Snapshot:
     match: MatchView | None = None
     rulings: tuple[Ruled, ...] = ()
     stroke: Stroke | None = None
+    stroke_seq: int = 0
 
 
 class Unreadable(ValueError):
@@ -97,11 +99,18 @@ def apply(now: Snapshot, name: str, payload: bytes, *, retained: bool, at_s: flo
         if isinstance(last, dict) and not now.rulings:
             return replace(after, rulings=(Ruled(last),)), ("match", "discs", "ruling")
         return after, ("match", "discs")
+    seq = _count(record.get("seq"))
     if name == topics.STROKE.name:
-        return replace(now, stroke=_stroke(record)), ()
-    seq = record.get("seq")
-    kept = tuple(r for r in now.rulings if seq is None or r.ruling.get("seq") != seq)  # QoS 1 may repeat
-    return replace(now, rulings=(*kept, Ruled(record, now.stroke))[-KEPT_RULINGS:], stroke=None), ("ruling", "discs")
+        return replace(now, stroke=_stroke(record), stroke_seq=seq), ()
+    about = now.stroke if 0 < seq - now.stroke_seq <= NEXT_SEQS else None
+    kept = [r for r in now.rulings if not seq or r.ruling.get("seq") != seq]  # QoS 1 may repeat, a replay does
+    ordered = sorted([*kept, Ruled(record, about)], key=lambda r: _count(r.ruling.get("seq")))
+    return replace(now, rulings=tuple(ordered[-KEPT_RULINGS:])), ("ruling", "discs")
+
+
+def seq_of(payload: bytes) -> int:
+    """The table's seq in a sequenced message; 0 where there is none."""
+    return _count(_record("message", payload).get("seq"))
 
 
 def _record(name: str, payload: bytes) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 const GLIDE_MIN_MS = 60;
 const GLIDE_MAX_MS = 400; // longer gaps are jumps, not motion
 const JUMP_MM = 450; // further than this in one picture: another disc, or put there by hand
+const STILL_MM = 0.5; // less than this is the camera's noise: set at once, nothing to watch
+const FRAME_MS = 30; // 30 pictures a second look smooth and cost half of 60
 const MARKS = ["", "dark", "close", "asked"];
 const FLAT = { flat: "", on_side: " scale(0.45 1)", on_edge: " scale(0.86 0.86)", stacked: " scale(1.06)", on_rail: "" };
 
@@ -23,9 +25,8 @@ export class Table {
     const now = performance.now();
     const gap = now - this.lastAt;
     this.lastAt = now;
-    this.glideMs = Math.min(Math.max(gap, GLIDE_MIN_MS), GLIDE_MAX_MS);
-    this.startAt = now;
     const seen = new Set();
+    let moves = false;
     for (const [slot, x, y, mark, pose] of discs) {
       const disc = this.slots[slot];
       if (!disc) continue;
@@ -35,6 +36,7 @@ export class Table {
       disc.fromY = jump ? -y : disc.y;
       disc.toX = x;
       disc.toY = -y;
+      moves ||= Math.hypot(disc.toX - disc.fromX, disc.toY - disc.fromY) > STILL_MM;
       set(disc.mark, "class", mark ? `mark ${MARKS[mark]}` : "mark");
       disc.pose = FLAT[pose] ?? "";
       if (!disc.on) {
@@ -49,18 +51,23 @@ export class Table {
       }
     });
     set(this.drawing, "aria-label", this.drawing.dataset.say.replace("{red}", red).replace("{black}", black));
+    this.glideMs = moves ? Math.min(Math.max(gap, GLIDE_MIN_MS), GLIDE_MAX_MS) : 0;
+    this.startAt = now;
+    this.drawnAt = 0;
     if (!this.frame) this.step(now);
   }
 
   step(now) {
-    const part = Math.min(Math.max((now - this.startAt) / this.glideMs, 0), 1);
+    const part = this.glideMs ? Math.min(Math.max((now - this.startAt) / this.glideMs, 0), 1) : 1;
+    this.frame = part < 1 ? requestAnimationFrame((at) => this.step(at)) : 0;
+    if (part < 1 && now - this.drawnAt < FRAME_MS) return;
+    this.drawnAt = now;
     for (const disc of this.slots) {
       if (!disc.on) continue;
       disc.x = disc.fromX + (disc.toX - disc.fromX) * part;
       disc.y = disc.fromY + (disc.toY - disc.fromY) * part;
       set(disc.node, "transform", `translate(${disc.x.toFixed(2)} ${disc.y.toFixed(2)})${disc.pose}`);
     }
-    this.frame = part < 1 ? requestAnimationFrame((at) => this.step(at)) : 0;
   }
 
   showTurn(turn, names) {

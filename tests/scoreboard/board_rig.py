@@ -7,6 +7,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import paho.mqtt.client as mqtt
@@ -84,6 +85,10 @@ class Table:
     def send(self, topic: topics.Topic, payload: object) -> None:
         body = payload if isinstance(payload, bytes) else msgspec.json.encode(payload)
         self._client.publish(topics.path(self.name, topic), body, topic.qos, topic.retained)
+
+    def on_replay(self, answer: Callable[[dict[str, Any]], None]) -> None:
+        self._client.on_message = lambda _client, _data, message: answer(msgspec.json.decode(message.payload))
+        self._client.subscribe(topics.path(self.name, topics.REPLAY), 1)
 
     def stop(self) -> None:
         self._client.disconnect()

@@ -113,7 +113,9 @@ def test_review_and_no_call_never_look_like_no_fault(
     page = open_page(f"{scoreboard.url}/?lang=en")
     until(page, lambda: page.locator("[data-part=ruling]").get_attribute("data-state") == state)
     assert (text(page, "title") == "No fault") == (state == "lawful")
-    signs = "Array.from(document.querySelectorAll('[data-sign]')).filter(e => getComputedStyle(e).display !== 'none').map(e => e.dataset.sign)"
+    signs = (
+        "Array.from(document.querySelectorAll('[data-sign]')).filter(e => getComputedStyle(e).display !== 'none').map(e => e.dataset.sign)"
+    )
     assert page.evaluate(signs) == [state]
 
 

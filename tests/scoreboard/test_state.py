@@ -1,0 +1,211 @@
+"""Messages → snapshot → what the page is told, without a network."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import board_game as game
+import msgspec
+import pytest
+
+from scoreboard.catchup import BEYOND, LAST_MESSAGES, CatchUp
+from scoreboard.feed import BrokerAddress
+from scoreboard.ruling_view import first_touched_clearance, margin_view, ruling_view, state_of
+from scoreboard.state import KEPT_RULINGS, Snapshot, Unreadable, apply, connected, slotted
+from scoreboard.view import discs_view, link_view, match_view, section_view
+from scoreboard.words import LANGS, WORDS, pick_lang, word
+
+
+def fold(*messages: tuple[str, Any], start: Snapshot | None = None, at_s: float = 100.0) -> Snapshot:
+    now = start or connected(Snapshot(), broker=True)
+    for name, record in messages:
+        payload = record if isinstance(record, bytes) else msgspec.json.encode(record)
+        now, _ = apply(now, name, payload, retained=False, at_s=at_s)
+    return now
+
+
+PLAYING = (("status", game.ONLINE), ("match", game.MATCH), ("discs", game.seen(game.mid_game())))
+
+
+def test_every_word_is_there_in_every_language_with_the_same_parts() -> None:
+    for key, by_lang in WORDS.items():
+        assert set(by_lang) == set(LANGS), key
+        parts = {lang: sorted(p.split("}")[0] for p in text.split("{")[1:]) for lang, text in by_lang.items()}
+        assert len({tuple(p) for p in parts.values()}) == 1, key
+
+
+@pytest.mark.parametrize(
+    ("asked", "accept", "lang"),
+    [
+        ("de", "", "de"),
+        (None, "de-AT,en;q=0.5", "de"),
+        (None, "fr,en-GB;q=0.8", "en"),
+        ("xx", "", "lv"),
+        (None, "", "lv"),
+        ("EN", "lv", "en"),
+    ],
+)
+def test_language_is_the_address_s_then_the_browser_s(asked: str | None, accept: str, lang: str) -> None:
+    assert pick_lang(asked, accept) == lang
+
+
+@pytest.mark.parametrize(
+    ("name", "payload"),
+    [
+        ("discs", b"{"),
+        ("discs", b'{"discs":[{"kind":"blue","x_mm":0,"y_mm":0,"sigma_mm":1}]}'),
+        ("match", b"[1]"),
+        ("ruling", b"\xff\xfe"),
+        ("stroke", b'{"side":"S"}'),
+        ("status", b"12"),
+    ],
+)
+def test_what_cannot_be_read_changes_nothing(name: str, payload: bytes) -> None:
+    before = fold(*PLAYING)
+    with pytest.raises(Unreadable):
+        apply(before, name, payload, retained=False, at_s=0.0)
+
+
+@pytest.mark.parametrize("record", [{}, {"players": 3, "turn": 7, "sets_won": {"S": -1, "N": "x"}}, {"players": {"Q": {}, "S": 1}}])
+def test_a_match_with_odd_fields_is_shown_with_what_it_has(record: dict[str, Any]) -> None:
+    view = match_view(fold(("match", record)), "en")
+    assert [team["name"] for team in view["teams"]] == ["Player N", "Player S"]
+    assert [team["sets"] for team in view["teams"]] == [0, 0]
+
+
+def test_other_topics_of_the_table_are_nothing_to_the_board() -> None:
+    now, changed = apply(Snapshot(), "health", b"not even JSON", retained=True, at_s=0.0)
+    assert (now, changed) == (Snapshot(), ())
+
+
+def test_link_says_the_first_thing_that_is_wrong() -> None:
+    now = Snapshot()
+    assert link_view(now, 0.0)["why"] == "broker"
+    now = connected(now, broker=True)
+    assert link_view(now, 0.0)["why"] == "waiting"
+    now = fold(*PLAYING, start=now)
+    assert link_view(now, 102.9)["why"] == ""
+    assert link_view(now, 103.1)["why"] == "picture"
+    assert link_view(fold(("status", game.OFFLINE), start=now), 100.1)["why"] == "monitor"
+    assert link_view(connected(now, broker=False), 100.1)["why"] == "broker"
+
+
+def test_a_retained_picture_alone_is_no_live_picture() -> None:
+    now, _ = apply(fold(("status", game.ONLINE)), "discs", msgspec.json.encode(game.seen(game.mid_game())), retained=True, at_s=1.0)
+    assert now.picture_at_s is None
+    assert len(now.discs) == 12
+
+
+def test_discs_keep_their_drawing_by_id_and_without_ids_by_nearness() -> None:
+    first = fold(("discs", game.seen(game.mid_game())))
+    slots = {s.disc.id: s.slot for s in first.discs}
+    moved = fold(("discs", game.seen(list(reversed(game.wander(game.mid_game(), 5))))), start=first)
+    assert {s.disc.id: s.slot for s in moved.discs} == slots
+
+    anonymous = [msgspec.structs.replace(s.disc, id=None) for s in first.discs]
+    start = slotted((), anonymous)
+    nudged = [msgspec.structs.replace(d, x_mm=d.x_mm + 6.0) for d in reversed(anonymous)]
+    then = {(s.slot, round(s.disc.y_mm, 3)) for s in slotted(start, nudged)}
+    assert then == {(s.slot, round(s.disc.y_mm, 3)) for s in start}
+
+
+def test_more_discs_than_exist_are_not_drawn() -> None:
+    many = [(f"r{n}", "red", float(n), 0.0) for n in range(20)]
+    assert len(fold(("discs", game.seen(many))).discs) == 16
+
+
+def test_dark_close_and_light_are_marked_for_the_player_at_turn_only() -> None:
+    marks = {row[0]: row[3] for row in discs_view(fold(*PLAYING))["discs"]}
+    assert marks[1] == 1, "r2 lies inside the circle"
+    assert marks[2] == 1, "r3 lies in the own zone"
+    assert marks[4] == 2, "r5 lies 0.2 mm from the limit at sigma 0.15"
+    assert marks[0] == marks[3] == 0
+    assert all(mark == 0 for slot, mark in marks.items() if slot >= 16), "nothing of the opponent's or the striker"
+
+
+def test_a_repeated_ruling_counts_once_and_order_is_that_of_the_seq() -> None:
+    now = fold(*[("ruling", game.ruling(seq)) for seq in (1, 2, 2, 5, 3)])
+    assert [r.ruling["seq"] for r in now.rulings] == [1, 2, 3, 5]
+    now = fold(*[("ruling", game.ruling(seq)) for seq in range(1, 40)])
+    assert len(now.rulings) == KEPT_RULINGS
+
+
+@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("record", [game.ruling(), game.fault(), game.review(), game.no_call(), game.set_won()])
+def test_every_ruling_has_words_in_every_language(record: dict[str, Any], lang: Any) -> None:
+    now = fold(*PLAYING, ("ruling", record))
+    view = ruling_view(now, lang)
+    assert view["title"]
+    for section in ("link", "discs", "match", "ruling"):
+        msgspec.json.encode(section_view(section, now, lang, 0.0))
+
+
+@pytest.mark.parametrize("status", ["review", "no_call"])
+def test_uncertain_is_never_no_fault(status: str) -> None:
+    assert state_of(game.ruling(1, status=status)) != "lawful"
+    assert state_of(game.ruling(1, lawful=None)) == "no_call"
+
+
+def test_a_review_with_nulls_where_its_readings_differ_is_shown() -> None:
+    nulls = dict.fromkeys(("faults", "turn", "next_reason", "penalty_pieces", "place", "restore", "pocketed", "debt", "on_table"))
+    view = ruling_view(fold(*PLAYING, ("ruling", {**game.review(), **nulls})), "en")
+    assert view["state"] == "review"
+    assert view["lines"][0].startswith("Red piece dark")
+
+
+def test_margin_of_the_first_piece_with_its_sigma_from_the_stroke() -> None:
+    stroke = msgspec.convert(game.STROKE, type=fold(("stroke", game.STROKE)).stroke.__class__)
+    assert first_touched_clearance(stroke) == ("r5", "S", pytest.approx(-0.2), 0.2)
+    now = fold(("stroke", game.STROKE), ("ruling", game.ruling(2)))
+    view = margin_view(now.rulings[-1], "en")
+    assert view is not None
+    assert view["how"] == "close"
+    assert view["value"] == "−0.2 ± 0.4 mm"
+    assert margin_view(fold(("stroke", game.STROKE), ("ruling", game.ruling(9))).rulings[-1], "en") is None, "another stroke's ruling"
+
+
+def test_guided_placing_counts_down_and_turns_done() -> None:
+    place = {"place": [{"kind": "red", "id": "r9", "x_mm": 0.0, "y_mm": 485.0, "clause": "17.3"}], "restore": []}
+
+    def line(x_mm: float, y_mm: float) -> tuple[str, bool]:
+        now = fold(("discs", game.seen([("r9", "red", x_mm, y_mm)])), ("ruling", game.fault(2, **place)))
+        view = ruling_view(now, "en")
+        return view["lines"][0], view["targets"][0][5]
+
+    assert line(300.0, 0.0) == ("Place a red piece (17.3)", False)
+    assert line(3.0, 485.0) == ("Place a red piece (17.3) – 3.0 mm toward W", False)
+    assert line(0.3, 484.8) == ("Place a red piece (17.3) – in place", True)
+
+
+def test_ways_to_name_a_broker() -> None:
+    address = BrokerAddress.parse("mqtt://anna:p%40ss@[::1]:2883")
+    assert (address.host, address.port, address.username, address.password) == ("::1", 2883, "anna", "p@ss")
+    assert BrokerAddress.parse("broker.local").port == 1883
+    with pytest.raises(ValueError, match="scheme"):
+        BrokerAddress.parse("http://broker")
+    with pytest.raises(ValueError, match="host name"):
+        BrokerAddress.parse("mqtt://")
+
+
+def test_catching_up_asks_for_the_end_then_for_gaps() -> None:
+    asked: list[tuple[int, int | None]] = []
+    catch_up = CatchUp(lambda request: asked.append((request["from"], request["to"])), "me")
+
+    def answer(**record: Any) -> tuple[str, bytes] | None:
+        return catch_up.result(msgspec.json.encode({"correlation": "me", **record}))
+
+    catch_up.monitor_online()
+    answer(**{"from": BEYOND, "to": 100, "next": None, "done": True})
+    assert asked == [(BEYOND, None), (100 - LAST_MESSAGES + 1, None)]
+    assert answer(seq=100, topic="ruling", payload={"seq": 100}) == ("ruling", b'{"seq":100}')
+    assert answer(seq=100, topic="judge", payload={}) is None, "only what the table itself numbered"
+    assert catch_up.result(b'{"correlation":"other","seq":1,"topic":"ruling","payload":{}}') is None
+    catch_up.seen(101)
+    catch_up.seen(104)
+    assert asked[2:] == [(102, 103)]
+    catch_up.monitor_online()
+    assert asked[3:] == [(105, None)]
+
+
+def test_words_fill_their_parts() -> None:
+    assert word("set_of", "lv", n=2, of=5) == "2. sets no 5"
