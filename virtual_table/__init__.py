@@ -7,11 +7,13 @@ from virtual_table.discs import Spot
 from virtual_table.look import Look, random_look
 from virtual_table.optics import MODES, Optics, overhead, random_camera
 from virtual_table.physics import Contact, Surface, World
+from virtual_table.quiet import QUIET
 from virtual_table.renderer import Renderer
 from virtual_table.table import TrueDisc, VirtualFrame, VirtualTable, render_still
 
 __all__ = [
     "MODES",
+    "QUIET",
     "Contact",
     "Look",
     "Optics",

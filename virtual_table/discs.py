@@ -23,7 +23,7 @@ _BEVEL_MM: Final = 1.3  # rounded edge of the faces
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A disc at one instant: axis on the table plane, height of its lower face, angle about its axis."""
+    """A disc at one instant: axis on the table plane, height of its lower face, angle about its axis, velocity."""
 
     id: str
     kind: Kind
@@ -31,6 +31,8 @@ class Spot:
     y_mm: float
     z_mm: float = 0.0
     angle_rad: float = 0.0
+    vx_mm_s: float = 0.0
+    vy_mm_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ class DiscPainter:
         from_low = np.hypot(x - np.float32(x0), y - np.float32(y0))
         blur = look.blur_px
         top = edge((radius * grow1 - from_top) * scale, blur)
-        body = edge((_capsule(ground, x0, y0, radius * grow0, x1, y1, radius * grow1)) * scale, blur)
+        body = np.maximum(top, edge(_capsule(ground, x0, y0, radius * grow0, x1, y1, radius * grow1) * scale, blur))
         bore = edge((hole * grow1 - from_top) * scale, blur)
         through = np.minimum(bore, edge((hole * grow0 - from_low) * scale, blur))
         own, wear, phase = self._tint(spot.id, spot.kind)

@@ -25,15 +25,17 @@ from rules.table import (
     radius_mm,
     thickness_mm,
 )
+from virtual_table.encounter import TOUCH_MM, meeting_time, smaller_root
 from virtual_table.motion import Piece, Track
 
 Array = NDArray[np.float64]
 
 GRAVITY_MM_S2: Final = 9810.0
 DENSITY_G_MM3: Final = 0.0007  # birch; only the ratio of masses matters
-STEP_S: Final = 0.002  # search window; events inside it are solved, so it changes no result
-TOUCH_MM: Final = 1e-6  # gap at which two surfaces count as touching
+WINDOW_S: Final = 0.012  # search window of events; they are solved inside it, so it changes no result
+TOUCHING_S: Final = 0.001  # window while moving discs touch: resting contact is resolved once a window
 SLOW_MM_S: Final = 2.0  # approach below this is resting contact: no bounce, no entry in the contact log
+CORNER_MM: Final = 65.0  # this near both rails nobody can tell which of them a disc jumped over
 REST_MM_S: Final = 1e-3  # a disc slower than this rests
 SOFT_MM_S: Final = 30.0  # below this wood does not bounce noticeably; restitution falls to nothing
 RAILS: Final[tuple[Side, ...]] = ("S", "N", "W", "E")
@@ -44,7 +46,7 @@ _POCKET_XY: Final = np.array([POCKETS_MM[p] for p in _POCKET_NAMES])
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """What the table and the discs are made of; `powder` (0..1) is boric powder, which makes it faster."""
+    """What the table and the discs are made of: friction, restitution (`e_`) and tangential friction (`f_`) of impacts."""
 
     mu: float = 0.1
     e_disc: float = 0.85
@@ -134,8 +136,12 @@ class World:
         speed = np.hypot(self.vel[:, 0], self.vel[:, 1])
         moving = self.live & (speed > 0)
         stop_s = speed / (self.surface.mu * GRAVITY_MM_S2)
-        h = min(STEP_S, float(stop_s[moving].min()))
-        hit = self._first_event(acc, moving, h)
+        near = (moving[self._i] | moving[self._j]) & self.live[self._i] & self.live[self._j]
+        d = self.pos[self._j] - self.pos[self._i]
+        gap = np.hypot(d[:, 0], d[:, 1]) - self._reach
+        touching = bool((near & (gap < 10 * TOUCH_MM)).any())
+        h = min(TOUCHING_S if touching else WINDOW_S, float(stop_s[moving].min()))
+        hit = self._first_event(acc, moving, near, d, gap, h)
         dt = h if hit is None else hit
         self._advance(acc, dt)
         stopped = moving & (stop_s <= dt + 1e-12)
@@ -155,17 +161,14 @@ class World:
 
     # --- finding the next event -----------------------------------------------------------------------------------
 
-    def _first_event(self, acc: Array, moving: NDArray[np.bool_], h: float) -> float | None:
+    def _first_event(self, acc: Array, moving: NDArray[np.bool_], near: NDArray[np.bool_], d: Array, gap: Array, h: float) -> float | None:
         best: float | None = None
         i, j = self._i, self._j
-        near = (moving[i] | moving[j]) & self.live[i] & self.live[j]
-        d = self.pos[j] - self.pos[i]
         v = self.vel[j] - self.vel[i]
         speed = np.hypot(v[:, 0], v[:, 1]) + 2 * self.surface.mu * GRAVITY_MM_S2 * h
-        gap = np.hypot(d[:, 0], d[:, 1]) - self._reach
         for k in np.flatnonzero(near & (gap < speed * h)):
             a = acc[j[k]] - acc[i[k]]
-            root = _meet(d[k], v[k], a, float(self._reach[k]), h, inward=False)
+            root = meeting_time(d[k], v[k], a, float(self._reach[k]), h, slow_mm_s=SLOW_MM_S)
             if root is not None and (best is None or root < best):
                 best = root
         for n in np.flatnonzero(moving):
@@ -175,7 +178,7 @@ class World:
             for pocket in _POCKET_XY:
                 rel = self.pos[n] - pocket
                 if math.hypot(*rel) - POCKET_RADIUS_MM < (math.hypot(*self.vel[n]) + 1) * h:
-                    root = _meet(rel, self.vel[n], acc[n], POCKET_RADIUS_MM, h, inward=True)
+                    root = meeting_time(rel, self.vel[n], acc[n], POCKET_RADIUS_MM, h)
                     if root is not None and (best is None or root < best):
                         best = root
         return best
@@ -189,7 +192,7 @@ class World:
             if speed >= 0 or gap + speed * h > 0:
                 continue
             half = float(normal @ acc[n]) / 2
-            root = _smaller_root(half, speed, gap)
+            root = smaller_root(half, speed, gap)
             if root is not None and 0 <= root <= h:
                 yield root
 
@@ -228,6 +231,18 @@ class World:
             track.remove(self.t + slide_s + 0.02)
         self.vel[n] = 0
 
+    def _hop(self, n: int, rail: Side, approach: float) -> None:
+        """Over the rail (12.14): off the table in a flat curve; what is beside the table is nobody's truth."""
+        (x, y), (vx, vy) = self.pos[n].tolist(), (self.vel[n] * 0.6).tolist()
+        corner = [p for p, at in POCKETS_MM.items() if abs(x - at[0]) < CORNER_MM and abs(y - at[1]) < CORNER_MM]
+        self.log.append(Contact(self.t, "over_rail", self.ids[n], corner[0] if corner else rail, x, y, approach))
+        self.live[n] = False
+        self.vel[n] = 0
+        up_mm_s, flight_s = 1600.0, 0.4
+        spin = float(self.spin[n])
+        self.tracks[n].add(Piece(self.t, x, y, 8, vx, vy, up_mm_s, 0, 0, -GRAVITY_MM_S2, math.inf, float(self.angle[n]), spin))
+        self.tracks[n].remove(self.t + flight_s)
+
     def _settle(self) -> None:
         """Resolve all contacts that touch and approach, hardest first, until none is left; then lift tiny overlaps."""
         logged: set[tuple[int, int]] = set()
@@ -237,10 +252,13 @@ class World:
                 break
             a, b, normal, approach = hit
             elastic = approach > SLOW_MM_S and turn < 300
-            if approach > SLOW_MM_S and (a, b) not in logged:
+            if approach > SLOW_MM_S and (a, b) not in logged and not (b < 0 and approach > self.surface.hop_mm_s):
                 logged.add((a, b))
                 self._write(a, b, normal, approach)
-            self._impulse(a, b, normal, approach, elastic)
+            if b < 0 and approach > self.surface.hop_mm_s:
+                self._hop(a, RAILS[-1 - b], approach)
+            else:
+                self._impulse(a, b, normal, approach, elastic)
         self._separate()
 
     def _hardest(self) -> tuple[int, int, Array, float] | None:
@@ -336,50 +354,3 @@ class World:
     def striker(self) -> int:
         """Index of the striker."""
         return next(n for n, kind in enumerate(self.kinds) if is_striker(kind))
-
-
-def _smaller_root(a: float, b: float, c: float) -> float | None:
-    """Smaller positive root of a t^2 + b t + c."""
-    if abs(a) < 1e-12:
-        return None if b == 0 else -c / b
-    disc = b * b - 4 * a * c
-    if disc < 0:
-        return None
-    q = -0.5 * (b + math.copysign(math.sqrt(disc), b))
-    roots = sorted(r for r in (q / a, c / q if q else math.inf) if r >= 0)
-    return roots[0] if roots else None
-
-
-def _meet(d: Array, v: Array, a: Array, reach: float, h: float, *, inward: bool) -> float | None:
-    """First time in [0, h] at which |d + v t + a t^2 / 2| falls to `reach`; None when it does not.
-
-    `inward`: the inside is the target (pocket) and being there already counts; otherwise a pair that touches and does not
-    approach noticeably is left to the contact solver.
-    """
-    dx, dy, vx, vy, ax, ay = float(d[0]), float(d[1]), float(v[0]), float(v[1]), float(a[0]), float(a[1])
-
-    def gap(t: float) -> float:
-        return math.hypot(dx + vx * t + ax * t * t / 2, dy + vy * t + ay * t * t / 2) - reach
-
-    start = gap(0.0)
-    approach = -(dx * vx + dy * vy) / max(math.hypot(dx, dy), 1e-9)
-    if start <= TOUCH_MM:
-        if inward:
-            return 0.0
-        return 0.0 if approach > SLOW_MM_S else None
-    vv = vx * vx + vy * vy
-    nearest = h if vv == 0 else min(h, max(0.0, -(dx * vx + dy * vy) / vv))
-    lo, hi = 0.0, nearest
-    if gap(nearest) > 0:
-        if gap(h) > 0:
-            return None
-        hi = h
-    for _ in range(60):
-        mid = (lo + hi) / 2
-        if gap(mid) > TOUCH_MM / 4:
-            lo = mid
-        else:
-            hi = mid
-        if hi - lo < 1e-12:
-            break
-    return hi

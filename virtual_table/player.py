@@ -56,7 +56,7 @@ def plan(rng: np.random.Generator, table: Table, side: Side, surface: Surface) -
     return _bank(rng, own, places, side)
 
 
-def _places(rng: np.random.Generator, side: Side, discs: list[Vec]) -> list[Vec]:
+def _places(rng: np.random.Generator, side: Side, discs: list[Vec]) -> Vec:
     """Lawful places: no line in the striker's hole, no piece touched (12.3, 12.4)."""
     toward = np.array(TOWARD[side], dtype=np.float64)
     across = np.array([-toward[1], toward[0]])
@@ -71,41 +71,43 @@ def _places(rng: np.random.Generator, side: Side, discs: list[Vec]) -> list[Vec]
                 found.append(at)
         if len(found) >= 25:
             break
-    return found
+    return np.array(found)
 
 
-def _blocked(a: Vec, b: Vec, discs: dict[str, Vec], skip: str, reach: float) -> bool:
-    d = b - a
-    long = math.hypot(*d)
-    for i, p in discs.items():
-        if i == skip:
-            continue
-        t = float(np.clip((p - a) @ d / max(long * long, 1e-9), 0, 1))
-        if math.hypot(*(a + t * d - p)) < reach:
-            return True
-    return False
+def _clear(starts: Vec, ends: Vec, others: Vec, reach: float) -> NDArray[np.bool_]:
+    """Which of the ways starts (P, 2) -> ends (P, 2) keep `reach` mm from all others (D, 2)."""
+    way = ends - starts
+    from_start = others[None] - starts[:, None]
+    share = np.clip((from_start * way[:, None]).sum(axis=2) / np.maximum((way**2).sum(axis=1), 1e-9)[:, None], 0, 1)
+    gap = from_start - share[..., None] * way[:, None]
+    out: NDArray[np.bool_] = ((gap**2).sum(axis=2) >= reach * reach).all(axis=1)
+    return out
 
 
-def _best_pot(light: dict[str, Vec], discs: dict[str, Vec], places: list[Vec], surface: Surface) -> tuple[Vec, Vec, float] | None:
+def _others(discs: dict[str, Vec], skip: str) -> Vec:
+    return np.array([p for i, p in discs.items() if i != skip]).reshape(-1, 2)
+
+
+def _best_pot(light: dict[str, Vec], discs: dict[str, Vec], places: Vec, surface: Surface) -> tuple[Vec, Vec, float] | None:
     best: tuple[float, Vec, Vec, float] | None = None
     for i, target in light.items():
+        others = _others(discs, i)
         for pocket in POCKETS_MM.values():
             to = np.array(pocket) - target
             away = math.hypot(*to)
-            if away < 60 or _blocked(target, np.array(pocket), discs, i, 2 * RP - 0.5):
+            ghost = target - to / max(away, 1e-9) * (RS + RP)
+            if away < 60 or max(abs(ghost)) > HALF_MM - RS or not _clear(target[None], np.array([pocket]), others, 2 * RP - 0.5)[0]:
                 continue
-            ghost = target - to / away * (RS + RP)
-            if max(abs(ghost)) > HALF_MM - RS:
+            line = ghost - places
+            far = np.hypot(line[:, 0], line[:, 1])
+            cut = (line @ to) / np.maximum(far * away, 1e-9)
+            good = (cut >= 0.5) & (far >= 60) & _clear(places, np.broadcast_to(ghost, places.shape), others, RS + RP + 0.5)
+            if not good.any():
                 continue
-            for at in places:
-                line = ghost - at
-                far = math.hypot(*line)
-                cut = float(line @ to) / (far * away)
-                if cut < 0.5 or far < 60 or _blocked(at, ghost, discs, i, RS + RP + 0.5):
-                    continue
-                score = cut - 0.0004 * away - 0.0002 * far
-                if best is None or score > best[0]:
-                    best = score, at, line / far, _speed(cut, away, far, surface)
+            score = np.where(good, cut - 0.0004 * away - 0.0002 * far, -np.inf)
+            k = int(score.argmax())
+            if best is None or score[k] > best[0]:
+                best = float(score[k]), places[k], line[k] / far[k], _speed(float(cut[k]), away, float(far[k]), surface)
     return None if best is None else best[1:]
 
 
@@ -126,17 +128,21 @@ def _struck(rng: np.random.Generator, at: Vec, unit: Vec, speed: float, intent: 
 
 
 def _hit(
-    rng: np.random.Generator, targets: dict[str, Vec], discs: dict[str, Vec], places: list[Vec], intent: Intent, pace: tuple[float, float]
+    rng: np.random.Generator, targets: dict[str, Vec], discs: dict[str, Vec], places: Vec, intent: Intent, pace: tuple[float, float]
 ) -> Plan:
     """At one of the targets, full, past all others where that can be done."""
     ids = sorted(targets)
-    choice = [(i, at) for i in ids for at in places[:12] if not _blocked(at, targets[i], discs, i, RS + RP + 0.5)]
+    few = places[:12]
+    choice: list[tuple[str, Vec]] = []
+    for i in ids:
+        free = _clear(few, np.broadcast_to(targets[i], few.shape), _others(discs, i), RS + RP + 0.5)
+        choice.extend((i, few[k]) for k in np.flatnonzero(free))
     i, at = choice[int(rng.integers(len(choice)))] if choice else (ids[int(rng.integers(len(ids)))], places[0])
     line = targets[i] - at + rng.normal(0, 5, 2)
     return _struck(rng, at, line / math.hypot(*line), float(rng.uniform(*pace)), intent)
 
 
-def _bank(rng: np.random.Generator, own: dict[str, Vec], places: list[Vec], side: Side) -> Plan:
+def _bank(rng: np.random.Generator, own: dict[str, Vec], places: Vec, side: Side) -> Plan:
     """Only dark pieces: over the opposite rail, where the striker's image in the rail sees the piece."""
     ids = sorted(own)
     target = own[ids[int(rng.integers(len(ids)))]]
@@ -152,7 +158,7 @@ def _bank(rng: np.random.Generator, own: dict[str, Vec], places: list[Vec], side
 
 
 def _wrong(
-    rng: np.random.Generator, discs: dict[str, Vec], own: dict[str, Vec], dark: set[str], places: list[Vec], surface: Surface, side: Side
+    rng: np.random.Generator, discs: dict[str, Vec], own: dict[str, Vec], dark: set[str], places: Vec, surface: Surface, side: Side
 ) -> Plan | None:
     other = {i: p for i, p in discs.items() if i not in own}
     hidden = {i: p for i, p in own.items() if i in dark}
@@ -164,13 +170,13 @@ def _wrong(
     return _hit(rng, other, discs, places, "opponent", (1000.0, 2500.0)) if other else None
 
 
-def _gap(rng: np.random.Generator, discs: dict[str, Vec], places: list[Vec], side: Side) -> Plan | None:
+def _gap(rng: np.random.Generator, discs: dict[str, Vec], places: Vec, side: Side) -> Plan | None:
     toward = -np.array(TOWARD[side], dtype=np.float64)
     across = np.array([-toward[1], toward[0]])
     for _ in range(20):
         at = places[int(rng.integers(len(places)))]
         unit = toward + across * rng.uniform(-0.7, 0.7)
         unit /= math.hypot(*unit)
-        if not _blocked(at, at + unit * 700, discs, "", RS + RP + 6):
+        if _clear(at[None], (at + unit * 700)[None], _others(discs, ""), RS + RP + 6)[0]:
             return _struck(rng, at, unit, float(rng.uniform(900, 1250)), "miss")
     return None

@@ -31,16 +31,14 @@ class Renderer:
         self._painter = DiscPainter(optics.centre_mm, look)
         self._ground = optics.ground_mm
         self._bare = draw_background(optics, look)
-        self._rng = np.random.default_rng([noise_seed, 505])
-        pad = 64  # room to shift the noise, so that no two frames have the same
-        shape = (optics.height + pad, optics.width + pad)
-        self._more, self._less = sensor_noise(self._rng, shape, look.noise)
-        self._pad = pad
+        self._noise_seed = noise_seed
+        self._pad = 64  # room to shift the noise, so that frames near in time do not have the same
+        shape = (optics.height + self._pad, optics.width + self._pad)
+        self._more, self._less = sensor_noise(np.random.default_rng([noise_seed, 505]), shape, look.noise)
         self._resting: dict[str, Spot] = {}
         self._lin = self._bare.copy()
         self._clean = encode(self._bare)
         self._solid = np.zeros(self._bare.shape[:2], dtype=np.float32)
-        self._flicker = 1.0
 
     # --- resting discs -----------------------------------------------------------------------------------------------
 
@@ -77,15 +75,17 @@ class Renderer:
         moving: Sequence[Sequence[Spot]] = (),
         shapes: Sequence[Shape] = (),
         light: float = 1.0,
+        number: int = 0,
     ) -> Image:
         """A picture: the resting discs, each moving disc at the instants of the exposure, shapes on top, noise.
 
-        `light` scales the lamps (flicker, or a camera that changes its exposure).
+        `light` scales the lamps (flicker, or a camera that changes its exposure); `number` picks the noise, so that a frame
+        looks the same whether or not others were drawn before it.
         """
         clean = self._clean
         if light != 1.0:
             clean = encode(self._lin * np.float32(light))
-        row, column = (int(v) for v in self._rng.integers(0, self._pad, 2))
+        row, column = (int(v) for v in np.random.default_rng([self._noise_seed, number]).integers(0, self._pad, 2))
         rows, columns = slice(row, row + self.optics.height), slice(column, column + self.optics.width)
         if moving or shapes:
             clean = clean.copy()
@@ -111,10 +111,20 @@ class Renderer:
 
     def _paint(self, box: tuple[slice, slice], spots: Sequence[Spot]) -> Painted:
         middle = spots[len(spots) // 2]
-        return self._painter.paint(self._ground[box], self.optics.px_per_mm(middle.x_mm, middle.y_mm), list(spots))
+        ground = self._ground[box]
+        if self.optics.readout_s and (middle.vx_mm_s or middle.vy_mm_s):
+            # A rolling shutter: each row sees the disc where it is at the row's own time, relative to the disc's middle row.
+            row = float(self.optics.to_px([[middle.x_mm, middle.y_mm, 0.0]])[0, 1])
+            later = (np.arange(box[0].start, box[0].stop) - row) * (self.optics.readout_s / (self.optics.height - 1))
+            ground = ground - (later[:, None, None] * np.array([middle.vx_mm_s, middle.vy_mm_s])).astype(np.float32)
+        return self._painter.paint(ground, self.optics.px_per_mm(middle.x_mm, middle.y_mm), list(spots))
 
     def _box(self, spots: Sequence[Spot]) -> tuple[slice, slice]:
         reach = np.array([self._painter.reach_mm(s) for s in spots])
+        if self.optics.readout_s:
+            # The rows that a disc covers take this long to read; it is smeared by what it moves meanwhile.
+            smear = self.optics.readout_s * 0.06 * max(abs(spots[0].vx_mm_s), abs(spots[0].vy_mm_s))
+            reach += np.array([-smear, -smear, smear, smear])
         x0, y0 = reach[:, :2].min(axis=0)
         x1, y1 = reach[:, 2:].max(axis=0)
         middle = (x0 + x1) / 2, (y0 + y1) / 2

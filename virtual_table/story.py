@@ -12,7 +12,6 @@ import numpy as np
 
 from rules.table import HALF_MM, OPPOSITE, Colour, Kind, Side, radius_mm
 from virtual_table.acting import Act, Key, carry, reach
-from virtual_table.look import Look
 from virtual_table.motion import Place, Track
 from virtual_table.physics import Surface, World
 from virtual_table.player import Plan, plan
@@ -22,8 +21,8 @@ from virtual_table.referee import Table, Verdict, fits, from_ruling, judge
 PIECES: Final = 8  # of each player in singles
 PATIENCE_S: Final = 2.5  # how long players wait for a ruling before they go by their own reading
 THINK_S: Final = 0.02  # table time that one portion of thinking may take
-PORTION: Final = 25  # search windows of the physics in one portion
-RULED_S: Final = 0.5  # after rest nobody moves for this long
+PORTION: Final = 8  # search windows of the physics in one portion: some milliseconds of work
+RULED_S: Final = 0.9  # after rest nobody moves for this long
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +37,9 @@ class Habits:
 class Story:
     """Truth of everything: `extend(t)` makes it known up to `t`; `over` is set when the match has ended before that."""
 
-    def __init__(self, seed: int, look: Look, habits: Habits) -> None:
+    def __init__(self, seed: int, habits: Habits) -> None:
         self.rng = np.random.default_rng([seed, 606])
         self.habits = habits
-        self.look = look
         self.first: Side = ("S", "N")[int(self.rng.integers(2))]
         red: Side = ("S", "N")[int(self.rng.integers(2))]
         self.colour: dict[Side, Colour] = {red: "red", OPPOSITE[red]: "black"}
@@ -94,6 +92,11 @@ class Story:
         places = self.places(t)
         return Table({i: (self.tracks[i].kind, p.x_mm, p.y_mm) for i, p in places.items()}, dict(self.colour))
 
+    def light_at(self, t: float) -> float:
+        """Brightness of the lamps, 1 = as the camera is set for."""
+        del t
+        return 1.0
+
     # --- telling -----------------------------------------------------------------------------------------------------
 
     def _lay_out(self, t: float) -> None:
@@ -111,7 +114,7 @@ class Story:
             striker.remove(t)
 
     def _story(self) -> Iterator[float]:
-        t = 0.6
+        t = 0.3
         yield t
         while True:
             side = self._turn
@@ -136,7 +139,7 @@ class Story:
         chosen = plan(self.rng, self.table(t), side, self.habits.surface)
         striker = self.tracks["striker"]
         lies = striker.at(t) if striker.pieces else None
-        pause = float(self.rng.uniform(0.0, 0.4))
+        pause = float(self.rng.uniform(0.3, 1.0)) if self.strokes else 0.3
         if lies is not None and lies.on_table:
             far = abs(lies.y_mm - chosen.y_mm)
             fetch = pause + 0.45 + far / 2500
@@ -156,7 +159,7 @@ class Story:
     def _stroke(self, t: float, side: Side, chosen: Plan) -> Generator[float, None, tuple[dict[str, Any], Table, float]]:
         """Cue, impact, run; the physics is worked out in portions while the player aims."""
         placed_s = t
-        struck_s = t + float(self.rng.uniform(1.5, 2.2))
+        struck_s = t + float(self.rng.uniform(1.8, 2.8))
         self._cue(t + 0.25, struck_s, side, chosen)
         before = self.table(t)
         record_before = position(self.tracks.values(), t)

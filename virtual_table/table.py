@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from rules.table import Kind
 from virtual_table.discs import Spot
 from virtual_table.look import Look
+from virtual_table.motion import Place
 from virtual_table.optics import Optics, overhead
 from virtual_table.physics import Surface
+from virtual_table.quiet import Nothing, Quiet
 from virtual_table.renderer import Renderer, instants
 from virtual_table.shading import Image
 from virtual_table.story import Habits, Story
 
+HOP_MM_S: Final = 5000.0  # into the rail; only the hardest strokes send a disc over it
+
 
 class VirtualFrame(NamedTuple):
-    """`image` uint8 BGR, read-only; `t_ns` exposure midpoint on the table's own clock; `seq` rises by one."""
+    """`image` uint8 BGR, read-only; `t_ns` exposure midpoint on the table's own clock; `seq` rises by one.
+
+    With a rolling shutter `t_ns` is the middle row's; row r is exposed readout_s * (r / (height - 1) - 0.5) later.
+    """
 
     image: Image
     t_ns: int
@@ -35,7 +42,11 @@ class TrueDisc(NamedTuple):
 
 
 class VirtualTable:
-    """A match on a table that does not exist, seen by a camera that could. The same seed gives the same match, bit for bit."""
+    """A match on a table that does not exist, seen by a camera that could. The same seed gives the same match, bit for bit.
+
+    `wait_for_ruling`: the players wait for `ruled` after each stroke, for a while, before they go by their own simple reading.
+    `nothing`: instead of a match, one of the things that are no stroke and no fault (`QUIET`), for half a minute.
+    """
 
     def __init__(
         self,
@@ -49,14 +60,16 @@ class VirtualTable:
         surface: Surface | None = None,
         sets: int = 5,
         wait_for_ruling: bool = False,
+        nothing: Nothing | None = None,
     ) -> None:
         self.look = Look(seed=seed) if look is None else look
         self.camera = overhead(width, height) if camera is None else camera
         self.fps = fps
         self.exposure_s = exposure_s
         faster = 1 - 0.4 * self.look.powder  # boric powder makes the wood slippery
-        surface = Surface(mu=0.1 * faster) if surface is None else surface
-        self._story = Story(seed, self.look, Habits(surface, sets, wait_for_ruling))
+        surface = Surface(mu=0.1 * faster, hop_mm_s=HOP_MM_S) if surface is None else surface
+        habits = Habits(surface, sets, wait_for_ruling)
+        self._story = Story(seed, habits) if nothing is None else Quiet(seed, habits, nothing)
         self._renderer = Renderer(self.camera, self.look, seed)
         self._scale = self.camera.px_per_mm(0.0, 0.0)
         self._seq = 0
@@ -119,7 +132,8 @@ class VirtualTable:
     def _picture(self, start: float, middle: float) -> Image:
         resting: list[Spot] = []
         moving: list[Sequence[Spot]] = []
-        opened, closed = self._story.places(start), self._story.places(start + self.exposure_s)
+        early, late = start - self.camera.readout_s / 2, start + self.exposure_s + self.camera.readout_s / 2
+        opened, closed = self._story.places(early), self._story.places(late)
         for i, track in self._story.tracks.items():
             a, b = opened.get(i), closed.get(i)
             if a is None and b is None:
@@ -127,17 +141,26 @@ class VirtualTable:
             if a is not None and b is not None and a[:3] == b[:3] and a.z_mm == 0 and a.speed_mm_s == 0 == b.speed_mm_s:
                 resting.append(Spot(i, track.kind, a.x_mm, a.y_mm, 0.0, a.angle_rad))
                 continue
+            delay = self._row_delay(track.at(middle))
             speed = max(p.speed_mm_s for p in (a, b, track.at(middle)) if p is not None)
             spots = []
-            for t in instants(start, self.exposure_s, speed, self._scale):
+            for t in instants(start + delay, self.exposure_s, speed, self._scale):
                 p = track.at(t)
                 if p is not None and p.on_table:
-                    spots.append(Spot(i, track.kind, p.x_mm, p.y_mm, p.z_mm, p.angle_rad))
+                    spots.append(Spot(i, track.kind, p.x_mm, p.y_mm, p.z_mm, p.angle_rad, p.vx_mm_s, p.vy_mm_s))
             if spots:
                 moving.append(spots)
         self._renderer.rest(resting)
         shapes = [a.shape_at(middle, self.exposure_s, self._scale) for a in self._story.acts]
-        return self._renderer.frame(moving, [s for s in shapes if s is not None])
+        return self._renderer.frame(moving, [s for s in shapes if s is not None], self._story.light_at(middle), self._seq)
+
+    def _row_delay(self, place: Place | None) -> float:
+        """How much later than the middle row a rolling shutter exposes the row where a disc is, s."""
+        if not self.camera.readout_s or place is None:
+            return 0.0
+        row = float(self.camera.to_px([[place.x_mm, place.y_mm, max(place.z_mm, 0.0)]])[0, 1])
+        last = self.camera.height - 1
+        return self.camera.readout_s * (min(max(row, 0.0), last) / last - 0.5)
 
 
 def render_still(positions: Sequence[tuple[str, Kind, float, float]], camera: Optics, look: Look, noise_seed: int = 0) -> Image:

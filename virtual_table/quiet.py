@@ -1,0 +1,102 @@
+"""Recordings in which nothing happens: what a product that rules too eagerly would take for a stroke or a fault."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Final, Literal, get_args
+
+from rules.table import HALF_MM, POCKET_RADIUS_MM, POCKETS_MM, Side, radius_mm
+from virtual_table.acting import Act, Key, carry, reach
+from virtual_table.story import Habits, Story
+
+Nothing = Literal["tidy", "lean", "pass_striker", "aim", "flicker", "exposure", "still"]
+QUIET: Final[tuple[Nothing, ...]] = get_args(Nothing)
+LONG_S: Final = 30.0  # of such a recording
+MAINS_HZ: Final = 100.0  # lamps flicker at twice the mains frequency; a camera at 60 per second sees the beat
+
+
+class Quiet(Story):
+    """A position of mid-game in which no piece is touched; players do what `nothing` says."""
+
+    def __init__(self, seed: int, habits: Habits, nothing: Nothing) -> None:
+        self._nothing = nothing
+        super().__init__(seed, habits)
+
+    def _lay_out(self, t: float) -> None:
+        super()._lay_out(t)
+        taken: list[tuple[float, float]] = []
+        for name, track in self.tracks.items():
+            if name == "striker" or self.rng.random() < 0.3:
+                if name != "striker":
+                    track.remove(t)
+                continue
+            x, y = self._somewhere(taken)
+            taken.append((x, y))
+            track.put(t, x, y, float(self.rng.uniform(0, 6.28)))
+        self.tracks["striker"].put(t, *self._somewhere(taken))
+
+    def _somewhere(self, taken: list[tuple[float, float]]) -> tuple[float, float]:
+        limit = HALF_MM - radius_mm("striker")
+        while True:
+            x, y = (float(v) for v in self.rng.uniform(-limit, limit, 2))
+            apart = all(math.hypot(x - a, y - b) > 2 * radius_mm("striker") for a, b in taken)
+            if apart and all(math.hypot(x - a, y - b) > POCKET_RADIUS_MM + 25 for a, b in POCKETS_MM.values()):
+                return x, y
+
+    def light_at(self, t: float) -> float:
+        """Lamps that flicker, or a camera that changes its exposure in the middle."""
+        if self._nothing == "flicker":
+            return 1.0 + 0.08 * math.sin(2 * math.pi * MAINS_HZ * t) + 0.02 * math.sin(2 * math.pi * 1.3 * t)
+        if self._nothing == "exposure":
+            return 1.0 + 0.25 * min(1.0, max(0.0, (t - 5) / 0.5)) - 0.35 * min(1.0, max(0.0, (t - 15) / 2))
+        return 1.0
+
+    def _story(self) -> Iterator[float]:
+        t = 1.0
+        yield t
+        while t < LONG_S:
+            side: Side = "S" if self.rng.random() < 0.5 else "N"
+            t = self._act(t, side)
+            yield t
+
+    def _act(self, t: float, side: Side) -> float:
+        rng = self.rng
+        sign = -1.0 if side == "S" else 1.0
+        if self._nothing == "tidy":
+            points = [(0.7 + 0.6 * k, float(rng.uniform(-300, 300)), sign * float(rng.uniform(250, 470))) for k in range(4)]
+            self.acts.append(reach(side, t, points))
+            return t + 4.0
+        if self._nothing == "lean":
+            for x in rng.uniform(-420, 420, 2).tolist():
+                stay = Key(t + 0.6, x, sign * (HALF_MM + 60), 40, -sign * math.pi / 2)
+                gone = stay._replace(t=t, y=sign * (HALF_MM + 400))
+                self.acts.append(Act("hand", side, (gone, stay, stay._replace(t=t + 3.0), gone._replace(t=t + 3.5))))
+            return t + 4.5
+        if self._nothing == "pass_striker":
+            striker = self.tracks["striker"]
+            lies = striker.at(t)
+            if lies is None:
+                return t + 1.0
+            taken = [(p.x_mm, p.y_mm) for i, p in self.places(t).items() if i != "striker"]
+            x, y = self._somewhere(taken)
+            way = 0.9 + math.hypot(lies.x_mm - x, lies.y_mm - y) / 700
+            act = reach(side, t, [(0.7, lies.x_mm, lies.y_mm), (0.8, lies.x_mm, lies.y_mm), (way, x, y), (way + 0.2, x, y)])
+            carry(striker, act, t + 0.75, t + way)
+            self.acts.append(act)
+            return t + way + 1.5
+        if self._nothing == "aim":
+            lies = self.tracks["striker"].at(t)
+            if lies is not None:
+                toward = -sign * math.pi / 2 + float(rng.uniform(-0.4, 0.4))
+                self.acts.append(self._aiming(t, side, lies.x_mm, lies.y_mm, toward))
+            return t + 4.5
+        return t + 1.0
+
+    def _aiming(self, t: float, side: Side, x: float, y: float, toward: float) -> Act:
+        def key(at: float, back: float) -> Key:
+            away = radius_mm("striker") + back
+            return Key(at, x - math.cos(toward) * away, y - math.sin(toward) * away, 8, toward)
+
+        swing = [key(t + 0.6 + 0.3 * k, 60.0 if k % 2 else 12.0) for k in range(10)]
+        return Act("cue", side, (key(t, 700), *swing, key(t + 4.0, 700)))
