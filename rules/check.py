@@ -19,9 +19,12 @@ from rules.facts import (
     Match,
     OnSide,
     OverRail,
+    Placed,
     Pocketed,
     Position,
     Rail,
+    Rest,
+    Returned,
     Stacked,
     Stroke,
     TableShaken,
@@ -36,6 +39,7 @@ from rules.table import OPPOSITE, Kind, Side
 PIECES_OF_A_COLOUR: Final = 16  # 25.2: no more exist
 MOST_SETS: Final = 99  # a match sheet's worth; a larger number is a slip of the pen
 _SCHEMAS: Final = {Match: "novuss.match/1", Stroke: "novuss.stroke/1"}
+_FIGURES: Final = {Placed: ("x_mm", "y_mm"), Returned: ("depth_mm", "sigma_mm"), Time: ("elapsed_s",)}
 _NEEDS_SIDE: Final = frozenset({"warning", "fault", "award_set", "award_match", "debt_forgotten"})
 _NEEDS_CLAUSE: Final = frozenset({"warning", "fault"})
 _NEEDS_ENTRY: Final = frozenset({"void", "resolve", "override"})
@@ -139,22 +143,23 @@ def _side(side: Side | None, sides: Container[Side], what: str) -> None:
 
 
 def _position(position: Position, where: str) -> dict[str, Disc]:
-    discs: dict[str, Disc] = {}
-    counts: dict[str, int] = {}
-    for disc in position.discs:
-        if disc.id in discs:
-            raise EntryUnusable(f"disc {disc.id!r} is twice in {where!r}")
-        discs[disc.id] = disc
-        counts[disc.kind] = counts.get(disc.kind, 0) + 1
-        if not (math.isfinite(disc.x_mm) and math.isfinite(disc.y_mm)):
-            raise EntryUnusable(f"disc {disc.id!r} in {where!r} has no finite position")
-        if disc.sigma_mm is not None and not (disc.sigma_mm >= 0 and math.isfinite(disc.sigma_mm)):
-            raise EntryUnusable(f"disc {disc.id!r} in {where!r} has sigma {disc.sigma_mm}")
-    if counts.get("striker", 0) > 1:
+    discs = {d.id: d for d in position.discs}
+    if len(discs) != len(position.discs):
+        seen: set[str] = set()
+        twice = next(d.id for d in position.discs if d.id in seen or seen.add(d.id))  # type: ignore[func-returns-value]
+        raise EntryUnusable(f"disc {twice!r} is twice in {where!r}")
+    kinds = [d.kind for d in position.discs]
+    if kinds.count("striker") > 1:
         raise EntryUnusable(f"two strikers in {where!r}")
-    for kind, count in counts.items():
-        if count > PIECES_OF_A_COLOUR:
-            raise EntryUnusable(f"{count} {kind} pieces in {where!r}; {PIECES_OF_A_COLOUR} exist")
+    if len(kinds) > PIECES_OF_A_COLOUR:
+        for kind in ("red", "black"):
+            if kinds.count(kind) > PIECES_OF_A_COLOUR:
+                raise EntryUnusable(f"{kinds.count(kind)} {kind} pieces in {where!r}; {PIECES_OF_A_COLOUR} exist")
+    if not math.isfinite(sum([d.x_mm + d.y_mm for d in position.discs])):
+        raise EntryUnusable(f"a disc in {where!r} has no finite position")
+    for disc in position.discs:
+        if disc.sigma_mm is not None and not 0.0 <= disc.sigma_mm < math.inf:
+            raise EntryUnusable(f"disc {disc.id!r} in {where!r} has sigma {disc.sigma_mm}")
     return discs
 
 
@@ -191,6 +196,8 @@ def _timeline(timeline: list[TimelineEvent], known: dict[str, Disc] | None, side
         if event.t < last:
             raise EntryUnusable(f"time runs backwards in the timeline: {event.t} after {last}")
         last = event.t
+        if isinstance(event, Rest):
+            continue
         ids = _ids(event)
         for i in ids:
             if known is not None and i not in known:
@@ -202,8 +209,8 @@ def _timeline(timeline: list[TimelineEvent], known: dict[str, Disc] | None, side
         confidence = getattr(event, "confidence", None)
         if confidence is not None and not 0.0 <= confidence <= 1.0:
             raise EntryUnusable(f"confidence {confidence} is not between 0 and 1")
-        for name in ("x_mm", "y_mm", "depth_mm", "sigma_mm", "elapsed_s"):
-            value = getattr(event, name, None)
+        for name in _FIGURES.get(type(event), ()):
+            value = getattr(event, name)
             if value is not None and not math.isfinite(value):
                 raise EntryUnusable(f"{name} in the timeline is not finite")
         if isinstance(event, (Touched, Lifted, Time, TableShaken)):

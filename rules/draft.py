@@ -103,7 +103,7 @@ class Draft:
     def count(self, side: Side) -> int:
         """Pieces of a side's colour on the board."""
         colour = colour_at(self.core, side)
-        return sum(d.kind == colour for d in self.board)
+        return [d.kind for d in self.board].count(colour)
 
     def room(self, side: Side) -> int:
         """17.4, 21.6: how many penalty pieces could be laid out for this player now."""
@@ -268,7 +268,8 @@ def _forced_after(d: Draft) -> None:
 
 def _counts(d: Draft) -> dict[Side, int]:
     forced = d.given.get("on_table")
-    return {**{side: d.count(side) for side in d.core.seats}, **(forced or {})}
+    counts = {side: d.count(side) for side in d.core.seats}
+    return counts if forced is None else {**counts, **forced}
 
 
 def _commit(d: Draft) -> Core:

@@ -14,7 +14,7 @@ from rules.table import Colour, Kind, Pocket, Side, Zone
 Pose = Literal["flat", "on_side", "stacked", "on_edge", "on_rail"]
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False, forbid_unknown_fields=False):
+class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False, forbid_unknown_fields=False, gc=False):
     """Base of all records: frozen, keyword only; unknown fields of newer writers are ignored."""
 
 

@@ -138,27 +138,31 @@ def _after_the_end(core: Core, number: int, kind: Literal["stroke", "incident"])
     return Leaf({}, core, msgspec.structs.replace(ruling, next=None, told=["23.1"]))
 
 
-def _remember(state: State, entry: Entry, found: list[Leaf], number: int) -> State:
+def _remember(state: State, entry: bytes, found: list[Leaf], number: int) -> State:
     recent, older = state.recent, state.older
     if recent is not None and recent.depth >= CHUNK:
         older, recent = (*older, recent)[-KEPT_CHUNKS:], None
-    past = Past(number, _encode(entry), state.core, state.twins, 1 if recent is None else recent.depth + 1, recent)
+    past = Past(number, entry, state.core, state.twins, 1 if recent is None else recent.depth + 1, recent)
     return msgspec.structs.replace(
         state, core=found[0].core, count=number, twins=tuple(leaf.core for leaf in found[1:]), recent=past, older=older
     )
 
 
-def step(state: State, entry: Entry) -> tuple[State, Ruling]:
-    """The next state and the entry's ruling; raises EntryUnusable and changes nothing when the entry cannot be."""
+def step(state: State, entry: Entry, line: bytes | None = None) -> tuple[State, Ruling]:
+    """The next state and the entry's ruling; raises EntryUnusable and changes nothing when the entry cannot be.
+
+    `line` is the entry as it was read, to be kept as it is.
+    """
     one_of(entry)
     if entry.match is not None:
         raise EntryUnusable("a match entry starts a match; it is not a step of one")
     number = state.count + 1
     check_entry(state.core.match, entry, number)
+    kept = _encode(entry) if line is None else line
     if entry.judge is not None and entry.judge.command in EDITS:
-        return _edit(state, entry, entry.judge, number)
+        return _edit(state, kept, entry.judge, number)
     found = _rule(state.core, state.twins, entry, number, _edits(state.commands) if state.commands else Edits())
-    return _remember(state, entry, found, number), ruling_of(found)
+    return _remember(state, kept, found, number), ruling_of(found)
 
 
 def _back_to(state: State, number: int) -> list[Past]:
@@ -182,7 +186,7 @@ def _target(state: State, judge: Judge) -> int:
     return at
 
 
-def _edit(state: State, entry: Entry, judge: Judge, number: int) -> tuple[State, Ruling]:
+def _edit(state: State, entry: bytes, judge: Judge, number: int) -> tuple[State, Ruling]:
     draft = Draft(state.core, number, "judge")
     at = judge.entry or 0
     if at >= number:
@@ -205,7 +209,7 @@ def _edit(state: State, entry: Entry, judge: Judge, number: int) -> tuple[State,
         event = _decode(item.entry)
         had = _rule(before.core, before.twins, event, item.number, old)
         have = _rule(now.core, now.twins, event, item.number, new)
-        before, now = _remember(before, event, had, item.number), _remember(now, event, have, item.number)
+        before, now = _remember(before, item.entry, had, item.number), _remember(now, item.entry, have, item.number)
         ruling = ruling_of(have)
         if item.number == at:
             named = ruling
@@ -216,7 +220,7 @@ def _edit(state: State, entry: Entry, judge: Judge, number: int) -> tuple[State,
     now = msgspec.structs.replace(now, commands=(*state.commands, (number, judge)))
     found = [Leaf({}, *finish(Draft(now.core, number, "judge")))]
     shown = _shown(state.core, found[0], named if judge.command != "void" else None, changed)
-    return _remember(msgspec.structs.replace(now, twins=now.twins), entry, found, number), shown
+    return _remember(now, entry, found, number), shown
 
 
 def _rewind(state: State, first: Past) -> State:
@@ -246,7 +250,7 @@ def _shown(was: Core, leaf: Leaf, named: Ruling | None, changed: list[Refolded])
     return msgspec.structs.replace(ruling, refolded=changed or msgspec.UNSET)
 
 
-def _refused(state: State, entry: Entry, draft: Draft, why: str, number: int) -> tuple[State, Ruling]:
+def _refused(state: State, entry: bytes, draft: Draft, why: str, number: int) -> tuple[State, Ruling]:
     core, ruling = refuse(draft, why)
     return _remember(state, entry, [Leaf({}, core, ruling)], number), ruling
 

@@ -34,7 +34,7 @@ def fold_line(state: State | None, line: bytes, number: int) -> tuple[State, Rul
             return start(entry.match), None
         if state is None:
             raise EntryUnusable("an entry before any match entry")
-        return step(state, entry)
+        return step(state, entry, line)
     except EntryUnusable as error:
         raise LogUnusable(number, str(error)) from error
 

@@ -16,7 +16,7 @@ from rules.restoring import after_penal
 from rules.ruling import Ruling
 from rules.set_lost import has_moved, out_of_turn, own_zone_first
 from rules.state import Core, colour_at, doubles, full_count, opponents_zones, pair_at, player_at, put, rear_zones
-from rules.stroke import First, Verdict, first_contact, judge_first_contact, striker_of
+from rules.stroke import First, Verdict, first_contact, judge_first_contact, striker_id
 from rules.table import OPPOSITE, POCKETS_MM, Colour, Side, Zone
 from rules.timing import overrun
 from rules.touching import between_strokes, during_stroke
@@ -51,12 +51,16 @@ def _scene(core: Core, stroke: Stroke, reading: Reading) -> Scene:
             pockets.append(event)
     gone = {e.disc for e in over} | {e.disc for e in pockets}
     after = {d.id: d for d in stroke.after.discs if d.id not in gone}
+    moved: set[str] = set()
     for disc in before.values():
-        # A piece that neither fell, jumped nor shows is hidden, not gone.
-        if disc.id not in gone and disc.id not in after and disc.kind != "striker":
-            after[disc.id] = disc
-    cue_ball = striker_of(stroke.before.discs)
-    striker = "striker" if cue_ball is None else cue_ball.id
+        now = after.get(disc.id)
+        if disc.kind == "striker":
+            continue
+        if now is None and disc.id not in gone:
+            after[disc.id] = disc  # neither fallen nor over a rail nor seen: hidden, not gone
+        elif has_moved(disc, now):
+            moved.add(disc.id)
+    striker = striker_id(stroke.before.discs)
     own = colour_at(core, stroke.side)
     first = first_contact(stroke, striker, reading)
     return Scene(
@@ -65,7 +69,7 @@ def _scene(core: Core, stroke: Stroke, reading: Reading) -> Scene:
         striker=striker,
         before=before,
         after=after,
-        moved=frozenset(d.id for d in before.values() if d.kind != "striker" and has_moved(d, after.get(d.id))),
+        moved=frozenset(moved),
         over=tuple(over),
         pockets=tuple(pockets),
         first=first,

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from rules.facts import Disc, Stroke
 from rules.reading import Reading
 from rules.state import Core, doubles, player_at
 from rules.stroke import First
 from rules.table import Colour, Side
 
-MOVED_MM = 1.0  # reading: a piece has moved when it lies more than this from where it lay
+MOVED_MM: Final = 1.0  # reading: a piece has moved when it lies more than this from where it lay
 
 
 def has_moved(before: Disc, after: Disc | None) -> bool:
     """Whether a piece lies elsewhere, or no longer on the table."""
     if after is None:
         return True
+    if after.x_mm == before.x_mm and after.y_mm == before.y_mm:
+        return False  # most pieces, most strokes
     dx, dy = after.x_mm - before.x_mm, after.y_mm - before.y_mm
     return dx * dx + dy * dy > MOVED_MM * MOVED_MM
 

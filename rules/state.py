@@ -62,6 +62,7 @@ class Core(msgspec.Struct, frozen=True):
     match: Match
     rules: Ruleset
     seats: tuple[Side, ...]  # where each player stands now, in the match entry's order
+    colours: tuple[Colour, ...]
     pair: tuple[int, ...]  # which pair each player belongs to; the first listed player's is 0
     set: SetState
     sets_won: tuple[int, int] = (0, 0)
@@ -85,11 +86,12 @@ def new_set(match: Match, number: int, first: Side) -> SetState:
 
 def new_core(match: Match) -> Core:
     """A match before its first stroke."""
-    colours = [p.colour for p in match.players.values()]
+    colours = tuple(p.colour for p in match.players.values())
     return Core(
         match=match,
         rules=RULESETS[match.ruleset],
         seats=tuple(match.players),
+        colours=colours,
         pair=tuple(0 if c == colours[0] else 1 for c in colours),
         set=new_set(match, 1, match.first_turn),
         warnings=zeros(match),
@@ -114,7 +116,7 @@ def pair_at(core: Core, side: Side) -> int:
 
 def colour_at(core: Core, side: Side) -> Colour:
     """The colour that a side plays; it follows the player."""
-    return tuple(core.match.players.values())[player_at(core, side)].colour
+    return core.colours[core.seats.index(side)]
 
 
 def name_at(core: Core, side: Side) -> str:

@@ -187,6 +187,6 @@ def _why_unlawful(
     return clauses or ["17.1.a"]
 
 
-def striker_of(discs: list[Disc]) -> Disc | None:
-    """The striker among the discs."""
-    return next((d for d in discs if is_striker(d.kind)), None)
+def striker_id(discs: list[Disc]) -> str:
+    """The striker's id; the contract's own where no striker lies on the table."""
+    return next((d.id for d in discs if is_striker(d.kind)), "striker")
