@@ -10,6 +10,7 @@ import select
 import socket
 import ssl
 import time
+import traceback
 from collections.abc import Callable
 
 import msgspec
@@ -110,8 +111,10 @@ class Link:
             else:
                 self._client.connect(self._address.host, self._address.port, KEEPALIVE_S)
         except ssl.SSLCertVerificationError as error:
+            _close_sockets_of(error)
             raise BrokerRefused(f"{self._address}: its certificate is not trusted ({error.verify_message}); name its CA file") from error
         except (OSError, ValueError) as error:
+            _close_sockets_of(error)
             raise BrokerUnreachable(f"{self._address}: no broker answers ({error})") from error
         while not self._granted:
             try:
@@ -212,6 +215,14 @@ class Link:
     def _received(self, _client: Client, _data: object, message: MQTTMessage) -> None:
         correlation = getattr(message.properties, "CorrelationData", None)
         self._on_message(Incoming(message.topic, bytes(message.payload), message.retain, correlation))
+
+
+def _close_sockets_of(error: BaseException) -> None:
+    """Paho leaves the socket of a failed TLS or websocket handshake open; each try would cost a file handle until the next."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        for value in frame.f_locals.values():
+            if isinstance(value, socket.socket):
+                value.close()
 
 
 def _ignore(_refused: str | None) -> None:

@@ -54,9 +54,12 @@ class Mosquitto:
         )
 
     def start(self) -> Mosquitto:
-        with (self._folder / "mosquitto.log").open("ab") as log:
-            self._process = subprocess.Popen([program("mosquitto"), "-c", str(self._config)], stdout=log, stderr=log)
-        assert wait_until(self._answers), (self._folder / "mosquitto.log").read_text()
+        log = self._folder / "mosquitto.log"
+        with log.open("ab") as stream:
+            before = stream.tell()
+            self._process = subprocess.Popen([program("mosquitto"), "-c", str(self._config)], stdout=stream, stderr=stream)
+        # Said once all listeners are open.
+        assert wait_until(lambda: b" running" in log.read_bytes()[before:]), log.read_text()
         return self
 
     def stop(self, *, hard: bool = False) -> None:
@@ -68,15 +71,6 @@ class Mosquitto:
     @property
     def url(self) -> str:
         return f"mqtt://{LOOPBACK}:{self.port}"
-
-    def _answers(self) -> bool:
-        assert self._process is not None
-        assert self._process.poll() is None, (self._folder / "mosquitto.log").read_text()
-        try:
-            with socket.create_connection((LOOPBACK, self.port), 1):
-                return True
-        except OSError:
-            return False
 
 
 class Subscriber:
