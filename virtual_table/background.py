@@ -20,8 +20,8 @@ FLOOR_MM: Final = -750.0  # 24.3: tables stand about this high
 _TEX_MM: Final = 0.6  # texel of the wood
 
 
-def draw_background(optics: Optics, look: Look) -> Field:
-    """Linear light BGR (height, width, 3), float32."""
+def draw_background(optics: Optics, look: Look) -> tuple[Field, Field]:
+    """Linear light BGR (height, width, 3), and the lamps' mirror image in anything lacquered (height, width); float32."""
     rng = np.random.default_rng([look.seed, 303])
     ground = optics.ground_mm
     centre = optics.centre_mm
@@ -34,7 +34,13 @@ def draw_background(optics: Optics, look: Look) -> Field:
     inner = _inner(ground, scale, optics, look, rng)
     out = _blend(out, inner, edge((HALF_MM - across) * scale, look.blur_px))
     colour = np.array(light_colour(look), dtype=np.float32)
-    return out * colour * _lamps(ground, look)[..., None] * vignette(optics, look)[..., None] + _glare(ground, high, optics, look, rng)
+    glare = _glare(ground, optics, look, rng)
+    lacquer = glare * (np.abs(high).max(axis=2) < HALF_MM)
+    for px, py in POCKETS_MM.values():
+        lacquer *= np.hypot(ground[..., 0] - px, ground[..., 1] - py) > POCKET_RADIUS_MM
+    shaded = out * _lamps(ground, look)[..., None] + lacquer[..., None]
+    picture = shaded * colour * vignette(optics, look)[..., None]
+    return picture.astype(np.float32), glare.astype(np.float32)
 
 
 def _scale(ground: Field) -> Field:
@@ -64,7 +70,7 @@ def _rail_top(high: Field, look: Look, rng: np.random.Generator) -> Field:
     texture = wood_texture(rng, 256, 2048)
     x, y = high[..., 0], high[..., 1]
     along_x = np.abs(y) > np.abs(x)  # mitred corners
-    u = np.where(along_x, x, y) / _TEX_MM
+    u = np.where(along_x, x, y) / _TEX_MM + 1024
     v = np.where(along_x, y, x) / _TEX_MM
     value = sample(texture, u, v)
     mitre = soft(np.abs(np.abs(x) - np.abs(y)).astype(np.float32), 1.2, 0.2) * soft(np.maximum(np.abs(x), np.abs(y)), 499, 500)
@@ -93,7 +99,7 @@ def _inner(ground: Field, scale: Field, optics: Optics, look: Look, rng: np.rand
         below = np.hypot(low[..., 0] - px, low[..., 1] - py)
         sunk = np.hypot(sack[..., 0] - px, sack[..., 1] - py)
         turn = np.arctan2(sack[..., 1] - py, sack[..., 0] - px)
-        shade = (0.35 + 0.9 * soft(sunk, 10, 60)) * (1 + 0.15 * sample(folds, (turn + np.pi) * 40, sunk * 2))
+        shade = (0.35 + 0.9 * soft(sunk, 10, 60)) * (1 + 0.15 * sample(folds, np.abs(turn) * 80, sunk * 2))
         cloth = np.array(look.cloth, dtype=np.float32) * shade[..., None]
         side = ((here[..., 0] - px) * -to_light[0] + (here[..., 1] - py) * -to_light[1]) / POCKET_RADIUS_MM
         wall = np.array(look.wood, dtype=np.float32) * np.clip(0.42 - 0.25 * side, 0.1, 0.8)[..., None]
@@ -120,8 +126,9 @@ def _table(ground: Field, scale: Field, look: Look, rng: np.random.Generator) ->
     worn = noise_texture(rng, (512, 512), (10, 10))
     patchy = sample(worn, x / 2 + 256, y / 2 + 256)
     colour = colour * (1 + 0.03 * patchy)[..., None]
-    haze = np.clip(look.powder * (0.5 + 0.5 * sample(worn, y / 2.3 + 100, x / 2.3 + 50)), 0, 0.8).astype(np.float32)
+    haze = np.clip(look.powder * (0.5 + 0.5 * sample(worn, y / 2.3 + 256, x / 2.3 + 256)), 0, 0.8).astype(np.float32)
     colour = _blend(colour, np.full_like(colour, 0.62), haze)
+    colour = colour * (1 + 0.35 * _scratches(ground, scale, look, rng))[..., None]
     ink = _lines(ground, scale, look, rng) * (1 - 0.6 * haze)
     colour = colour * (1 - look.line * ink)[..., None]
     to_rail = HALF_MM - np.maximum(np.abs(x), np.abs(y))
@@ -136,6 +143,23 @@ def _table(ground: Field, scale: Field, look: Look, rng: np.random.Generator) ->
     return out
 
 
+def _scratches(ground: Field, scale: Field, look: Look, rng: np.random.Generator) -> Field:
+    """Thin bright or dark arcs that striker and nails have left; -1..1."""
+    out = np.zeros(ground.shape[:2], dtype=np.float32)
+    for _ in range(look.scratches):
+        x, y, radius = rng.uniform(-430, 430), rng.uniform(-430, 430), rng.uniform(60, 900)
+        turn, wide = rng.uniform(0, 2 * np.pi), rng.uniform(0.2, 0.6)
+        cx, cy = x - radius * np.cos(turn), y - radius * np.sin(turn)
+        long = rng.uniform(20, 120)
+        off = np.abs(np.hypot(ground[..., 0] - cx, ground[..., 1] - cy) - radius)
+        near = np.hypot(ground[..., 0] - x, ground[..., 1] - y)
+        depth = rng.uniform(0.3, 1.0) * (1 if rng.random() < 0.7 else -1)
+        cover = edge((wide / 2 - off) * scale, look.blur_px) * np.minimum(wide * scale, 1) * soft(near, long, long * 0.6)
+        out += np.float32(depth) * cover
+    clipped: Field = np.clip(out, -1, 1)
+    return clipped
+
+
 def _lines(ground: Field, scale: Field, look: Look, rng: np.random.Generator) -> Field:
     """Share of each pixel that ink covers."""
     x, y = ground[..., 0], ground[..., 1]
@@ -144,7 +168,7 @@ def _lines(ground: Field, scale: Field, look: Look, rng: np.random.Generator) ->
     strength = np.clip(1 - look.line_fade * (0.5 + 0.5 * sample(fade, x / 2.2 + 256, y / 2.2 + 256)), 0.05, 1)
     if look.line_broken > 0:
         limit = float(np.quantile(gaps, 1 - look.line_broken))
-        strength = strength * soft(sample(gaps, y / 2.2 + 40, x / 2.2 + 90), limit + 0.05, limit - 0.05)
+        strength = strength * soft(sample(gaps, y / 2.2 + 256, x / 2.2 + 256), limit + 0.05, limit - 0.05)
     ink = np.zeros_like(x)
 
     def stroke(distance: Field, inside: Field) -> None:
@@ -190,7 +214,7 @@ def vignette(optics: Optics, look: Look) -> Field:
     return out
 
 
-def _glare(ground: Field, high: Field, optics: Optics, look: Look, rng: np.random.Generator) -> Field:
+def _glare(ground: Field, optics: Optics, look: Look, rng: np.random.Generator) -> Field:
     """Lamps mirrored in the lacquer: spots or bars whose place depends on where the camera hangs."""
     cx, cy = optics.centre_mm[:2]
     spots: list[tuple[float, float, float, float]] = []  # x, y, half width, half length
@@ -208,7 +232,6 @@ def _glare(ground: Field, high: Field, optics: Optics, look: Look, rng: np.rando
         along = np.maximum(np.abs(y - sy) - long * 0.6, 0) / (wide * 1.6)
         peak = 0.9 if look.lamp == "tubes" else 0.22 if look.lamp == "panels" else 0.5
         light += peak * np.exp(-(across**2) - along**2)
-    light *= look.glare * (np.abs(high).max(axis=2) < HALF_MM)
-    colour = np.array(light_colour(look), dtype=np.float32)
-    out: Field = light[..., None] * colour
+    rough = noise_texture(rng, (512, 512), (256, 256))
+    out: Field = light * look.glare * (1 + 0.10 * sample(rough, x / 2 + 256, y / 2 + 256))
     return out

@@ -18,6 +18,7 @@ from virtual_table.look import STRIKERS, Look
 from virtual_table.shading import Field, edge, lamp_vector, light_colour, soft
 
 _HALO_MM: Final = 9.0  # how far contact darkening reaches
+_GLOSS: Final = 0.3  # a disc's paint mirrors this share of what the table's lacquer does
 _BEVEL_MM: Final = 1.3  # rounded edge of the faces
 
 
@@ -77,17 +78,17 @@ class DiscPainter:
             self._tints[disc_id] = (colour, float(self._look.wear * rng.uniform(0.2, 1.4)), float(rng.uniform(0, 6.28)))
         return self._tints[disc_id]
 
-    def paint(self, ground: Field, px_per_mm: float, spots: list[Spot]) -> Painted:
-        """One disc at the given instants of an exposure, over the patch `ground` (h, w, 2) mm."""
+    def paint(self, ground: Field, px_per_mm: float, spots: list[Spot], glare: Field | None = None) -> Painted:
+        """One disc at the given instants of an exposure, over the patch `ground` (h, w, 2) mm; `glare` (h, w): mirrored lamps."""
         colour = np.zeros((*ground.shape[:2], 3), dtype=np.float32)
         cover = np.zeros(ground.shape[:2], dtype=np.float32)
         shade = np.zeros(ground.shape[:2], dtype=np.float32)
         for spot in spots:
-            self._instant(ground, px_per_mm, spot, colour, cover, shade)
+            self._instant(ground, px_per_mm, spot, colour, cover, shade, glare)
         share = np.float32(1 / len(spots))
         return Painted(colour * share, cover * share, shade * share)
 
-    def _instant(self, ground: Field, scale: float, spot: Spot, colour: Field, cover: Field, shade: Field) -> None:
+    def _instant(self, ground: Field, scale: float, spot: Spot, colour: Field, cover: Field, shade: Field, glare: Field | None) -> None:
         look = self._look
         radius, hole, thick = radius_mm(spot.kind), hole_radius_mm(spot.kind), thickness_mm(spot.kind)
         x, y = ground[..., 0], ground[..., 1]
@@ -112,23 +113,35 @@ class DiscPainter:
         bevel = soft(from_top, radius * grow1 - _BEVEL_MM, radius * grow1) + soft(from_top, hole * grow1 + 0.8, hole * grow1) * 0.6
         face = 1.0 + bevel * (0.30 * tilt * facing - 0.10)
         turn = np.arctan2(top_y, top_x) - spot.angle_rad + phase
-        rough = 0.5 + 0.5 * np.sin(turn * 3 + 1.3 * np.sin(turn * 5 + from_top * 0.5))
-        rubbed = wear * np.clip(0.25 * rough + bevel * rough, 0, 1) * 0.8
+        rough = 0.5 + 0.5 * np.sin(turn * 2 + phase + 1.7 * np.sin(turn + from_top * 0.25))
+        flecks = soft(np.sin(turn * 7 + 2.1 * np.sin(turn * 3 + phase)) + 0.6 * np.sin(turn * 17 + 3 * phase), 0.1, 0.9)
+        rubbed = wear * np.clip(0.12 * rough + 1.3 * bevel * flecks, 0, 1)
         bare = np.array((0.18, 0.36, 0.55), dtype=np.float32)
         painted = (
             own + (bare - own) * rubbed[..., None]
             if spot.kind != "striker" or look.striker != "bare"
-            else own * (1 + 0.1 * rough[..., None])
+            else own * (0.97 + 0.06 * rough[..., None])
         )
         side = np.clip(0.50 + 0.30 * tilt * facing, 0.15, 1.0)
         light = self._light * np.float32(dim)
         surface = painted * (face * top + side * (1 - top))[..., None]
         surface = surface * (1 - 0.72 * (bore - through * bore))[..., None]
+        if glare is not None and spot.z_mm > -1:
+            surface = surface + (_GLOSS * glare * top * (1 - bore) * (1 - 0.5 * rubbed))[..., None]
         solid = body * (1 - through)
         colour += surface * light * solid[..., None]
         cover += solid
         if spot.z_mm > -1:
-            shade += self._shade(ground, spot, radius, thick, from_low) * (1 - 0.35 * through)
+            shade += self._shade(ground, spot, radius, thick, from_low) * (1 - through) + self._bored(ground, spot, hole, thick) * through
+
+    def _bored(self, ground: Field, spot: Spot, hole: float, thick: float) -> Field:
+        """Share of light lost at the bottom of the hole: only where the lamp shines through it, and some of the sky above it."""
+        sx, sy, softness = self._lamp
+        reach = math.hypot(sx, sy) * thick
+        shifted = np.hypot(ground[..., 0] - np.float32(spot.x_mm + sx * thick), ground[..., 1] - np.float32(spot.y_mm + sy * thick))
+        lit = soft(hole - shifted, -(1.0 + softness * reach / 2), 1.0 + softness * reach / 2)
+        out: Field = 0.85 - 0.55 * lit / (1 + softness)
+        return out
 
     def _shade(self, ground: Field, spot: Spot, radius: float, thick: float, from_low: Field) -> Field:
         """Share of light lost on the table: cast shadow with penumbra, and the dark crease where wood meets wood."""

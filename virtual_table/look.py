@@ -52,6 +52,7 @@ class Look:
     midlines: bool = True
     zone_line_mm: tuple[float, float, float, float] = (ZONE_LINE_MM, ZONE_LINE_MM, ZONE_LINE_MM, ZONE_LINE_MM)  # S N W E
     circle_mm: tuple[float, float, float] = (0.0, 0.0, CIRCLE_RADIUS_MM)
+    scratches: int = 4
     powder: float = 0.0  # haze of boric powder, 0..1; also makes the table faster
     lamp: Lamp = "panels"
     lamp_warmth: float = 0.0  # -1 bluish daylight .. 1 tungsten, after an imperfect white balance
@@ -102,6 +103,7 @@ def random_look(seed: int) -> Look:
         midlines=bool(rng.random() < 0.6),
         zone_line_mm=(south, north, west, east),
         circle_mm=(float(rng.normal(0, 0.2)), float(rng.normal(0, 0.2)), CIRCLE_RADIUS_MM + float(rng.normal(0, 0.3))),
+        scratches=int(rng.integers(0, 9)),
         powder=float(rng.choice([0.0, 0.0, 0.1, 0.3])),
         lamp=lamp,
         lamp_warmth=warmth + float(rng.normal(0, 0.08)),

@@ -30,7 +30,7 @@ class Renderer:
         self.look = look
         self._painter = DiscPainter(optics.centre_mm, look)
         self._ground = optics.ground_mm
-        self._bare = draw_background(optics, look)
+        self._bare, self._glare = draw_background(optics, look)
         self._noise_seed = noise_seed
         self._pad = 64  # room to shift the noise, so that frames near in time do not have the same
         shape = (optics.height + self._pad, optics.width + self._pad)
@@ -117,7 +117,7 @@ class Renderer:
             row = float(self.optics.to_px([[middle.x_mm, middle.y_mm, 0.0]])[0, 1])
             later = (np.arange(box[0].start, box[0].stop) - row) * (self.optics.readout_s / (self.optics.height - 1))
             ground = ground - (later[:, None, None] * np.array([middle.vx_mm_s, middle.vy_mm_s])).astype(np.float32)
-        return self._painter.paint(ground, self.optics.px_per_mm(middle.x_mm, middle.y_mm), list(spots))
+        return self._painter.paint(ground, self.optics.px_per_mm(middle.x_mm, middle.y_mm), list(spots), self._glare[box])
 
     def _box(self, spots: Sequence[Spot]) -> tuple[slice, slice]:
         reach = np.array([self._painter.reach_mm(s) for s in spots])

@@ -90,10 +90,10 @@ def wood_texture(rng: np.random.Generator, rows: int, columns: int) -> Field:
 
 
 def sample(texture: Field, u: Field, v: Field) -> Field:
-    """Texture at (u, v) texels (column, row), repeated beyond its border."""
+    """Texture at (u, v) texels (column, row), mirrored beyond its border so that no seam shows."""
     at_u = np.ascontiguousarray(u, dtype=np.float32)
     at_v = np.ascontiguousarray(v, dtype=np.float32)
-    out: Field = cv2.remap(texture, at_u, at_v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_WRAP).astype(np.float32)
+    out: Field = cv2.remap(texture, at_u, at_v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT_101).astype(np.float32)
     return out
 
 
