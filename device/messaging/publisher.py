@@ -40,6 +40,8 @@ WINDOW = 20
 IDLE_S = 0.5
 # Seconds for the broker to take the goodbye; a dead one is not waited for longer.
 GOODBYE_S = 0.5
+# Seconds without any acknowledgement while some are due: a broker that still answers pings has lost them; send again.
+ACKNOWLEDGE_S = 20.0
 # Answers to judges that wait for the connection; the oldest is dropped, whoever asked asks again.
 WAITING_ANSWERS = 100
 # Seconds of connection after which the next failure counts as the first again.
@@ -180,11 +182,13 @@ class Publisher:
                 self._changed.notify_all()
             _log.info("connected to %s", self._address)
             self._flight.clear()
-            self._sent_up_to = self._outbox.sent_seq
+            self._sent_up_to, self._progress = self._outbox.sent_seq, time.monotonic()
             while not self._closing:
                 self._send_what_fits(link)
                 link.pump(IDLE_S, self._wake_in)
                 self._note_idle(link)
+                if self._flight and time.monotonic() - self._progress > ACKNOWLEDGE_S:
+                    raise LinkLost(f"{self._address}: the broker acknowledged nothing for {ACKNOWLEDGE_S:g} s")
                 if time.monotonic() - opened > SETTLED_S:
                     self._backoff.reset()
             self._say_goodbye(link)
@@ -224,10 +228,13 @@ class Publisher:
             while link.unacknowledged < WINDOW:
                 payload, correlation = self._answers.popleft()
                 link.publish(self._path(topics.JUDGE_RESULT), payload, qos=1, correlation=correlation)
-        if not link.is_congested:
+        # States wait for the window too, or a broker that acknowledges nothing would fill the memory with old ones.
+        if not link.is_congested and link.unacknowledged < WINDOW:
             self._send_states(link)
         if (room := WINDOW - link.unacknowledged) > 0:
             for item in self._outbox.read(self._sent_up_to + 1, room):
+                if not self._flight:
+                    self._progress = time.monotonic()
                 self._flight[item.seq] = False
                 self._sent_up_to = item.seq
                 on_ack = partial(self._acknowledged, item.seq)
@@ -253,6 +260,7 @@ class Publisher:
         if refused is not None:
             raise BrokerRefused(f"{self._address}: the broker refuses {self._table}'s messages: {refused}")
         self._flight[seq] = True
+        self._progress = time.monotonic()
         done = 0
         while self._flight and self._flight[oldest := next(iter(self._flight))]:
             del self._flight[oldest]
@@ -278,15 +286,15 @@ class Publisher:
         link.publish(self._path(topics.STATUS), self._status(state), qos=topics.STATUS.qos, retain=True)
 
     def _status(self, state: str) -> bytes:
-        return msgspec.json.encode(
-            {
-                "schema": "novuss.status/1",
-                "state": state,
-                "version": importlib.metadata.version("novuss"),
-                "since": self._since.at,
-                "clock_synchronised": self._since.synchronised,
-            }
-        )
+        status = {
+            "schema": "novuss.status/1",
+            "state": state,
+            "version": importlib.metadata.version("novuss"),
+            "since": self._since.at,
+            "clock_synchronised": self._since.synchronised,
+        }
+        # The last will is written long before it is sent; only "online" knows how far the counter is.
+        return msgspec.json.encode(status if state == "offline" else status | {"next_seq": self._outbox.next_seq})
 
     # --- small parts --------------------------------------------------------------------------------------------------
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
+import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -67,9 +70,7 @@ def test_a_broker_that_speaks_only_3_1_1_is_found_out(embedded: EmbeddedBroker, 
         assert publisher.wait_drained(8)
 
 
-def test_status_says_online_then_offline_and_a_killed_connection_leaves_the_will(
-    mosquitto: Mosquitto, subscribe: Subscribe, outbox: Outbox
-) -> None:
+def test_status_says_online_then_offline(mosquitto: Mosquitto, subscribe: Subscribe, outbox: Outbox) -> None:
     subscriber = subscribe(mosquitto.port, "novuss/t1/status")
     publisher = Publisher(mosquitto.url, "t1", outbox)
     publisher.start()
@@ -78,8 +79,58 @@ def test_status_says_online_then_offline_and_a_killed_connection_leaves_the_will
     assert wait_until(lambda: len(subscriber.messages()) == 2)
     states = [payload["state"] for _, payload in subscriber.messages()]
     assert states == ["online", "offline"]
-    first = subscriber.messages()[0][1]
-    assert first.keys() == {"schema", "state", "version", "since", "clock_synchronised"}
+    online, offline = (payload for _, payload in subscriber.messages())
+    assert offline.keys() == {"schema", "state", "version", "since", "clock_synchronised"}
+    assert online == offline | {"state": "online", "next_seq": 1}
+
+
+class DeafBroker(threading.Thread):
+    """Lets clients in and answers their pings, but acknowledges nothing."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        self.connects = 0
+
+    def run(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                with client:
+                    self.connects += 1
+                    client.recv(4096)
+                    client.sendall(bytes([0x20, 2, 0, 0]))
+                    while client.recv(4096):
+                        client.sendall(bytes([0xD0, 0]))
+
+    def close(self) -> None:
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self.join(5)
+
+
+def test_a_broker_that_acknowledges_nothing_is_left_and_tried_again(outbox: Outbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("device.messaging.publisher.ACKNOWLEDGE_S", 0.3)
+    broker = DeafBroker()
+    broker.start()
+    outbox.put("ruling", {})
+    with Publisher(f"mqtt://127.0.0.1:{broker.port}?protocol=3.1.1", "t1", outbox, backoff=Backoff(0.01, 0.02)) as publisher:
+        for number in range(500):
+            publisher.publish_state(topics.MATCH, {"number": number})
+        assert wait_until(lambda: broker.connects >= 2)
+        assert "acknowledged nothing" in (publisher.connection.reason or "acknowledged nothing")
+        assert outbox.waiting == 1
+    broker.close()
+
+
+def test_something_that_is_no_broker_is_said_so(outbox: Outbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("device.messaging.link.CONNECT_TIMEOUT_S", 0.2)
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        Publisher(f"mqtt://127.0.0.1:{silent.getsockname()[1]}", "t1", outbox) as publisher,
+    ):
+        assert wait_until(lambda: "is it an MQTT broker?" in (publisher.connection.reason or ""))
 
 
 def test_state_is_latest_wins_and_comes_again_after_the_broker_forgot_it(
