@@ -20,7 +20,8 @@ import numpy as np
 
 from benchmarks.truth import kind_of, lens_of, load
 from calibration.camera import Calibration, Camera
-from calibration.find import South, find_table
+from calibration.coarse import South
+from calibration.find import find_table
 from device.images import read_image
 from rules.errors import InputUnusable
 from rules.facts import SeenDisc

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.camera import Calibration, Camera
-from calibration.find import South, find_table
+from calibration.coarse import South
+from calibration.find import find_table
 from calibration.lens import Lens
 from device.sources.frame import Source
 from rules.errors import TableNotFound

@@ -68,7 +68,7 @@ class Link:
         address: BrokerAddress,
         client_id: str,
         protocol: Protocol,
-        will: tuple[str, bytes],
+        will: tuple[str, bytes] | None,
         on_message: Callable[[Incoming], None],
     ) -> None:
         self._address = address
@@ -92,8 +92,8 @@ class Link:
             self._client.tls_set_context(ssl.create_default_context(cafile=address.ca_file))
         if address.user is not None:
             self._client.username_pw_set(address.user, address.password)
-        topic, payload = will
-        self._client.will_set(topic, payload, qos=1, retain=True)
+        if will is not None:
+            self._client.will_set(*will, qos=1, retain=True)
         self._client.connect_timeout = CONNECT_TIMEOUT_S
         # The caller keeps the window; paho must not keep a second one.
         self._client.max_inflight_messages_set(0)

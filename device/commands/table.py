@@ -1,0 +1,108 @@
+"""`novuss table`: look at one table, on a broker or in its match log."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from cyclopts import App
+
+from device import topics
+from device.messaging.address import parse_url
+from device.messaging.link import Incoming, Link, LinkLost, ProtocolRefused
+from device.storage.match_log import read_lines
+from rules.errors import InputUnusable, NovussError
+from rules.fold import State, match_state, start, step
+
+app = App(name="table", help="Look at one table, on a broker or in its match log.")
+
+_WAIT_S: Final = 3.0  # retained messages come with the subscription; a broker across a hall needs milliseconds
+_RETAINED: Final = (topics.STATUS, topics.HEALTH, topics.MATCH, topics.CALIBRATION, topics.DISCS)
+
+
+@app.command
+def status(*, mqtt: str = "mqtt://127.0.0.1", table: str = "table") -> None:
+    """Print what a table's broker knows of it as one JSON object: status, health, match, calibration, discs.
+
+    Example: `novuss table status --mqtt mqtt://hall.local --table 7`
+
+    Parameters
+    ----------
+    mqtt
+        The broker, as `novuss watch --mqtt` takes it.
+    table
+        Name of the table in the topics.
+    """
+    found: dict[str, msgspec.Raw] = {}
+    address = parse_url(mqtt)
+    names = {topics.path(table, topic): topic.name for topic in _RETAINED}
+
+    def received(message: Incoming) -> None:
+        if message.topic in names:
+            found[names[message.topic]] = msgspec.Raw(message.payload)
+
+    def connect(protocol: str) -> Link:
+        link = Link(address, f"novuss-status-{time.monotonic_ns()}", "5" if protocol == "5" else "3.1.1", None, received)
+        link.open(lambda: False)
+        return link
+
+    try:
+        link = connect(address.protocol or "5")
+    except ProtocolRefused:
+        link = connect("3.1.1")
+    try:
+        link.subscribe(f"{topics.PREFIX}/{table}/+")
+        until_s = time.monotonic() + _WAIT_S
+        while time.monotonic() < until_s and len(found) < len(_RETAINED):
+            link.pump(0.1, None)
+    except LinkLost as error:
+        raise NovussError(str(error)) from error
+    finally:
+        link.close()
+    if not found:
+        raise InputUnusable(f"{address}: nothing is known of a table named {table!r} there; name it with --table")
+    _print(found)
+
+
+@app.command
+def log(path: Path) -> None:
+    """Print a summary of a match log: how many entries, what was lost of it, and the state of its last match.
+
+    Example: `novuss table log match.jsonl`
+
+    Parameters
+    ----------
+    path
+        The match log.
+    """
+    try:
+        recovered = read_lines(path)
+    except OSError as error:
+        raise InputUnusable(f"{path}: match log cannot be read ({error.strerror})") from error
+    state: State | None = None
+    matches = rulings = reviews = 0
+    for line in recovered.lines:
+        if line.value.match is not None:
+            state, matches = start(line.value.match), matches + 1
+        elif state is not None:
+            state, ruling = step(state, line.value)
+            rulings += 1
+            reviews += ruling.status == "review"
+    _print(
+        {
+            "log": str(path),
+            "matches": matches,
+            "entries": rulings,
+            "reviews": reviews,
+            "damage": None if recovered.damage is None else str(recovered.damage),
+            "match": None if state is None else match_state(state),
+        }
+    )
+
+
+def _print(value: object) -> None:
+    sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
+    sys.stdout.buffer.flush()

@@ -1,0 +1,143 @@
+"""The loop: frames -> discs -> tracks -> stroke facts, and on to the referee in a thread of its own.
+
+The frame path never waits: facts go through a bounded queue, the live picture is only left for the publisher, and whatever was lost
+on the way is counted.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from calibration.camera import Camera
+from device import topics
+from device.messaging.judge import JudgeRequest
+from device.referee import Referee
+from device.sources.frame import Frame, Source
+from device.timing import Timing
+from rules.errors import Bug, InputUnusable, StorageFailed
+from rules.facts import Entry, Incident, SeenDiscs, Stroke
+from vision.watcher import Watcher
+
+_log = logging.getLogger(__name__)
+
+LIVE_INTERVAL_NS: Final = 200_000_000  # the live picture: a few times a second is what people can follow
+HEALTH_INTERVAL_S: Final = 1.0
+WAITING_FACTS: Final = 64  # strokes come seconds apart; this many waiting means that ruling has stopped
+_RETRY_S: Final = 1.0
+_END: Final = None
+
+Fact = Stroke | Incident | SeenDiscs | JudgeRequest | None
+Publish = Callable[[topics.Topic, Mapping[str, Any] | msgspec.Struct], None]
+
+
+class Monitor:
+    """Watches one source until its end or `stop()`."""
+
+    def __init__(self, source: Source, camera: Camera, referee: Referee, publish: Publish, *, live: bool) -> None:
+        self._source = source
+        self._referee = referee
+        self._publish = publish
+        self._live = live
+        self._watcher = Watcher(camera)
+        self._facts: queue.Queue[Fact] = queue.Queue(WAITING_FACTS)
+        self._stopping = threading.Event()
+        self._ruler = threading.Thread(target=self._rule, name="referee", daemon=True)
+        self._failure: Exception | None = None
+        self.timing = Timing()
+
+    def run(self) -> None:
+        """Watch to the end. Raises what the source or the referee failed with; everything read before is ruled first."""
+        self._ruler.start()
+        try:
+            self._watch()
+        finally:
+            self._hand_over(_END, wait=True)
+            self._ruler.join()
+            self._source.close()
+        if self._failure is not None:
+            raise self._failure
+
+    def stop(self) -> None:
+        """End after the frame at hand; may be called from a signal handler."""
+        self._stopping.set()
+
+    def on_judge(self, request: JudgeRequest) -> None:
+        """A judge's command from the broker; answered once it has been ruled on, in the order of everything else."""
+        self._hand_over(request, wait=False)
+
+    def _watch(self) -> None:
+        shown_ns, health_s = -LIVE_INTERVAL_NS, 0.0
+        while not self._stopping.is_set() and self._failure is None:
+            frame = self._source.read()
+            if frame is None:
+                for fact in self._watcher.finish():
+                    self._hand_over(fact, wait=True)
+                break
+            self._see(frame)
+            if frame.t_ns - shown_ns >= LIVE_INTERVAL_NS:
+                shown_ns = frame.t_ns
+                seen = self._watcher.discs
+                self._publish(topics.DISCS, seen)
+                if not self._referee.has_match and not self._watcher.moving and not self._watcher.hands:
+                    self._hand_over(seen, wait=False)
+            if (now_s := time.monotonic()) - health_s >= HEALTH_INTERVAL_S:
+                health_s = now_s
+                self._publish(topics.HEALTH, self.timing.health({"source": self._source.name, "waiting_facts": self._facts.qsize()}))
+
+    def _see(self, frame: Frame) -> None:
+        started_s = time.perf_counter()
+        self._watcher.sides = self._referee.sides
+        facts = self._watcher.push(frame.image, frame.t_ns, frame.seq)
+        self.timing.frame(frame.seq, time.perf_counter() - started_s)
+        for fact in facts:
+            self._hand_over(fact, wait=not self._live)
+
+    def _hand_over(self, fact: Fact, *, wait: bool) -> None:
+        """Leave a fact for the referee. A file may wait for it, a camera may not."""
+        while True:
+            try:
+                self._facts.put(fact, timeout=0.5 if wait else None, block=wait)
+            except queue.Full:
+                if isinstance(fact, SeenDiscs):
+                    return
+                if not wait or not self._ruler.is_alive():
+                    self._failure = self._failure or Bug("the referee has stopped while facts were coming in")
+                    return
+            else:
+                return
+
+    def _rule(self) -> None:
+        try:
+            while (fact := self._facts.get()) is not _END:
+                self._rule_on(fact)
+        except Exception as error:  # carried to the frame thread, which raises it
+            self._failure = error
+
+    def _rule_on(self, fact: Stroke | Incident | SeenDiscs | JudgeRequest) -> None:
+        if isinstance(fact, SeenDiscs):
+            self._referee.consider_start(fact)
+            return
+        if isinstance(fact, JudgeRequest):
+            self._referee.judge(fact)
+            return
+        entry = Entry(stroke=fact) if isinstance(fact, Stroke) else Entry(incident=fact)
+        while True:
+            try:
+                self._referee.enter(entry)
+            except StorageFailed as error:
+                # A full card is emptied by somebody; until then rulings wait here, and the picture goes on.
+                _log.error("%s; the ruling waits until it can be kept", error)
+                if self._stopping.wait(_RETRY_S):
+                    return
+            except InputUnusable as error:
+                _log.error("seen facts cannot be ruled on and are left out: %s", error)
+                return
+            else:
+                return

@@ -1,0 +1,190 @@
+"""From facts to rulings that cannot be lost: fold, match log (one fsync), outbox, then the retained state.
+
+One thread enters; the match log is the truth, and everything else here is rebuilt from it at start.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from device import topics
+from device.clock import wall_time
+from device.messaging.judge import JudgeRequest
+from device.start_position import colours_at_start, match_at_start
+from device.storage.match_log import LogLine, MatchLog, Recovered, without_none
+from device.storage.outbox import Message, Outbox
+from rules.errors import NovussError, OutboxFull, StorageFailed
+from rules.facts import Entry, Incident, Lifted, Match, SeenDiscs, Touched
+from rules.fold import State, match_state, start, step
+from rules.ruling import Ruling
+from rules.table import Side
+
+_log = logging.getLogger(__name__)
+
+NO_CLIP: Final = "clips are not recorded by this version"
+_SEEN_TWICE: Final = 2  # looks at a start position before it is believed; a hand may still be laying it out at the first
+
+
+@dataclass(frozen=True, slots=True)
+class NewMatch:
+    """What is used when a start position begins a match by itself."""
+
+    ruleset: str = "lnf-2008"
+    sets: int = 5
+    first_turn: Side | None = None
+
+
+Publish = Callable[[topics.Topic, Mapping[str, Any] | msgspec.Struct], None]
+OnRuling = Callable[[Ruling, State], None]
+
+
+class Referee:
+    """Rules on entries in the order they come, and remembers them."""
+
+    def __init__(
+        self, log: MatchLog, recovered: Recovered, outbox: Outbox, publish: Publish, new_match: NewMatch, on_ruling: OnRuling
+    ) -> None:
+        self._log = log
+        self._outbox = outbox
+        self._publish = publish
+        self._new_match = new_match
+        self._on_ruling = on_ruling
+        self._state: State | None = None
+        self._last: Ruling | None = None
+        self._start_seen = 0
+        self._matches = 0
+        self._unsent: deque[tuple[str, list[Message]]] = deque()
+        self._refold(recovered)
+
+    def _refold(self, recovered: Recovered) -> None:
+        """The state of the log, and into the outbox whatever a crash kept from it: each entry once, in the log's order."""
+        missing = set(self._outbox.missing([line.key for line in recovered.lines if line.entry]))
+        for line in recovered.lines:
+            ruling = self._fold(line.value)
+            if ruling is not None and line.key in missing:
+                self._send(line, ruling)
+        if recovered.lines:
+            self._announce()
+
+    def _fold(self, entry: Entry) -> Ruling | None:
+        if entry.match is not None:
+            self._state, self._last = start(entry.match), None
+            self._matches += 1
+            return None
+        if self._state is None:
+            return None
+        self._state, self._last = step(self._state, entry)
+        return self._last
+
+    @property
+    def has_match(self) -> bool:
+        """Whether a match is being played."""
+        return self._state is not None and self._state.core.over is None
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """Sides at which somebody plays; empty while no match has been started."""
+        return () if self._state is None else self._state.core.seats
+
+    @property
+    def state(self) -> State | None:
+        """The fold so far."""
+        return self._state
+
+    def begin(self, match: Match, *, resume: bool) -> None:
+        """Start a match; with `resume`, one of the same id that the log ends with goes on instead."""
+        if resume and self._state is not None and self._state.match.id == match.id:
+            self._announce()
+            return
+        self._log.append(Entry(match=match))
+        self._fold(Entry(match=match))
+        self._announce()
+
+    def consider_start(self, seen: SeenDiscs) -> None:
+        """Begin a match when the table shows a start position for the second time in a row and no match is being played."""
+        self._start_seen = self._start_seen + 1 if colours_at_start(seen.discs) else 0
+        if self.has_match or self._start_seen < _SEEN_TWICE:
+            return
+        wanted = self._new_match
+        match_id = f"{wall_time().at}-{self._matches + 1}"
+        match = match_at_start(seen.discs, match_id, ruleset=wanted.ruleset, sets=wanted.sets, first_turn=wanted.first_turn)
+        if match is not None:
+            self.begin(match, resume=False)
+
+    def enter(self, entry: Entry) -> Ruling | None:
+        """Rule on one entry and keep it; None where nothing is ruled (no match yet, or pieces are being laid out as ruled)."""
+        if self._state is None or (entry.incident is not None and self._is_laying_out(entry.incident)):
+            return None
+        state, ruling = step(self._state, entry)  # first, because an entry that raises must not get into the log
+        line = self._log.append(entry)
+        self._state, self._last = state, ruling
+        self._send(line, ruling)
+        self._announce()
+        self._on_ruling(ruling, state)
+        return ruling
+
+    def judge(self, request: JudgeRequest) -> None:
+        """A judge's command, answered with its entry and ruling or with why it changes nothing."""
+        if self._state is None:
+            request.refuse("no match has been started")
+            return
+        try:
+            ruling = self.enter(Entry(judge=request.command))
+        except NovussError as error:
+            request.refuse(str(error))
+            return
+        if ruling is not None:
+            request.accept(entry=ruling.entry, ruling=msgspec.to_builtins(ruling))
+
+    def _is_laying_out(self, incident: Incident) -> bool:
+        """Hands that do what the last ruling asks: put back, lay out, set up the next set."""
+        last = self._last
+        if last is None:
+            return False
+        if last.set is not None or last.match is not None:
+            return True
+        named = {i for event in incident.timeline if isinstance(event, Touched) for i in event.discs}
+        named |= {event.disc for event in incident.timeline if isinstance(event, Lifted)}
+        asked = {p.id for p in (*(last.place or ()), *(last.restore or ()))}
+        return bool(named) and named <= asked
+
+    def _send(self, line: LogLine, ruling: Ruling) -> None:
+        """Into the outbox, after everything that could not go there before; it is in the log in any case."""
+        self._unsent.append((line.key, messages(line, ruling)))
+        try:
+            while self._unsent:
+                self._outbox.put_entry(*self._unsent[0])
+                self._unsent.popleft()
+        except (OutboxFull, StorageFailed) as error:
+            _log.warning("%s; %d rulings wait", error, len(self._unsent))
+
+    def _announce(self) -> None:
+        if self._state is not None:
+            last = None if self._last is None else msgspec.to_builtins(self._last)
+            self._publish(topics.MATCH, {**match_state(self._state), "last_ruling": last})
+
+
+def messages(line: LogLine, ruling: Ruling) -> list[Message]:
+    """What goes out for one log entry; the same bytes whenever it is rebuilt from the log."""
+    common: dict[str, Any] = {
+        "match_id": line.match_id,
+        "entry": line.entry,
+        "at": line.at,
+        "clock_synchronised": line.clock_synchronised,
+        "evidence": line.evidence,
+    }
+    if line.evidence is None:
+        common["evidence_missing"] = NO_CLIP
+    out: list[Message] = []
+    if line.value.stroke is not None:
+        out.append((topics.STROKE, common | without_none(line.value.stroke)))
+    if line.value.incident is not None:
+        out.append((topics.INCIDENT, common | without_none(line.value.incident)))
+    out.append((topics.RULING, common | msgspec.to_builtins(ruling)))
+    return out

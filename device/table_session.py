@@ -1,0 +1,96 @@
+"""Everything that runs beside the frame path of one table: log, outbox, broker, publisher, board; opened and closed together."""
+
+from __future__ import annotations
+
+import contextlib
+import webbrowser
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Final
+
+from device.messaging.broker import EmbeddedBroker
+from device.messaging.judge import JudgeRequest
+from device.messaging.publisher import Publisher
+from device.storage.match_log import MatchLog, Recovered
+from device.storage.outbox import Outbox
+
+CONNECT_WAIT_S: Final = 5.0  # a broker on the same network answers in milliseconds; after this, going on beats waiting
+DRAIN_WAIT_S: Final = 30.0  # a recording is not done before its rulings are sent
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSettings:
+    """Where a table's data lies and who hears of it."""
+
+    table: str
+    log: Path
+    outbox: Path
+    mqtt: str | None = None  # None: the built-in broker
+    with_mqtt: bool = True
+    with_board: bool = True
+    host: str = "127.0.0.1"
+    port: int = 8080
+    open_browser: bool = False
+
+
+class TableSession:
+    """A context: inside it, what is put into `outbox` reaches the broker and the board."""
+
+    log: MatchLog
+    recovered: Recovered
+    outbox: Outbox
+    publisher: Publisher | None
+
+    def __init__(self, settings: SessionSettings, on_judge: Callable[[JudgeRequest], None], said: Callable[[str], None]) -> None:
+        self._settings = settings
+        self._on_judge = on_judge
+        self._said = said
+        self._open = contextlib.ExitStack()
+        self.publisher = None
+
+    def __enter__(self) -> TableSession:
+        with contextlib.ExitStack() as opened:
+            log, self.recovered = MatchLog.open(self._settings.log)
+            self.log = opened.enter_context(log)
+            self.outbox = opened.enter_context(Outbox.open(self._settings.outbox))
+            for damage in (self.recovered.damage, self.outbox.damage):
+                if damage is not None:
+                    self._said(str(damage))
+            self._said(f"match log: {self._settings.log}")
+            if self._settings.with_mqtt:
+                self._connect(opened)
+            self._open = opened.pop_all()
+        return self
+
+    def _connect(self, opened: contextlib.ExitStack) -> None:
+        settings = self._settings
+        url = settings.mqtt
+        if url is None:
+            broker = opened.enter_context(EmbeddedBroker())
+            url = broker.url
+            self._said(f"broker: {broker.url} and {broker.websocket_url} (built in)")
+        self.publisher = opened.enter_context(Publisher(url, settings.table, self.outbox, on_judge=self._on_judge))
+        if not self.publisher.wait_connected(CONNECT_WAIT_S):
+            self._said(f"{self.publisher.connection.reason}; going on, rulings wait in the outbox")
+        elif settings.mqtt is not None:
+            self._said(f"broker: {self.publisher.connection.broker}")
+        if settings.with_board:
+            from scoreboard.server import Scoreboard
+
+            board = Scoreboard(url, settings.table, settings.host, settings.port)
+            address = board.start()
+            opened.callback(board.stop)
+            self._said(f"scoreboard: {address}")
+            if settings.open_browser:
+                webbrowser.open(address)
+
+    def drain(self) -> int:
+        """Wait until everything ruled has been sent; how many messages could not be."""
+        if self.publisher is None or self.publisher.wait_drained(DRAIN_WAIT_S):
+            return 0
+        return self.outbox.waiting
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._open.close()
