@@ -25,6 +25,7 @@ from rules.table import Side
 CHUNK: Final = 256  # entries a chunk of kept ones
 KEPT_CHUNKS: Final = 40  # 10,240 entries: ten times the longest match, and some 40 MB at most
 KEPT: Final = CHUNK * KEPT_CHUNKS
+MOST_TWINS: Final = 8  # readings carried along between strokes; more open questions than that are the judge's
 EDITS: Final = frozenset({"void", "resolve", "override"})
 
 _encode: Final = msgspec.json.Encoder().encode
@@ -81,6 +82,13 @@ class Edits(msgspec.Struct, frozen=True):
     given: dict[int, dict[str, Any]] = {}
 
 
+class Folded(msgspec.Struct, frozen=True):
+    """One entry's readings, and where the readings that are not followed lead."""
+
+    leaves: list[Leaf]
+    twins: tuple[Core, ...]
+
+
 def start(match: Match) -> State:
     """A match before its first entry; raises EntryUnusable when it cannot be played."""
     check_match(match)
@@ -109,27 +117,34 @@ def _edits(commands: tuple[tuple[int, Judge], ...]) -> Edits:
     return Edits(frozenset(voided), assume, given)
 
 
-def _rule(core: Core, twins: tuple[Core, ...], entry: Entry, number: int, edits: Edits) -> list[Leaf]:
-    """One entry under the edits in force; the likeliest reading first."""
-    given = edits.given.get(number)
+def _rule(core: Core, twins: tuple[Core, ...], entry: Entry, number: int, edits: Edits) -> Folded:
+    """One entry under the edits in force; the other readings of an open review go along until the next stroke settles it."""
     if number in edits.voided or (entry.judge is not None and entry.judge.command in EDITS):
-        return [Leaf({}, *finish(Draft(core, number, "judge")))]
+        return Folded([Leaf({}, *finish(Draft(core, number, "judge")))], twins)
+    if entry.stroke is not None:
+        if entry.stroke.side != core.set.turn:
+            # Play went on as another reading of the entry before has it: players and judge have settled that one.
+            core = next((t for t in twins if t.over is None and t.set.turn == entry.stroke.side), core)
+        found = _rule_core(core, entry, number, edits)
+        return Folded(found, tuple(leaf.core for leaf in found[1:]))
+    found = _rule_core(core, entry, number, edits)
+    carried = tuple(_rule_core(twin, entry, number, edits)[0].core for twin in twins)
+    return Folded(found, (*(leaf.core for leaf in found[1:]), *carried)[:MOST_TWINS])
+
+
+def _rule_core(core: Core, entry: Entry, number: int, edits: Edits) -> list[Leaf]:
+    """Every reading of one entry that edits nothing; the likeliest first."""
+    given, answers = edits.given.get(number), edits.assume.get(number, {})
+    if entry.judge is not None:
+        return [Leaf({}, *rule_judge(core, entry.judge, number, given))]
+    if core.over is not None:
+        return [_after_the_end(core, number, "stroke" if entry.stroke is not None else "incident")]
     if entry.stroke is not None:
         stroke = entry.stroke
-        if stroke.side != core.set.turn:
-            # Play went on as another reading of the entry before has it: players and judge have settled that one.
-            core = next((t for t in twins if t.over is None and t.set.turn == stroke.side), core)
-        if core.over is not None:
-            return [_after_the_end(core, number, "stroke")]
-        base = core
-        return leaves(lambda reading: rule_stroke(base, stroke, number, reading, given), {}, edits.assume.get(number, {}))
-    if entry.incident is not None:
-        incident = entry.incident
-        if core.over is not None:
-            return [_after_the_end(core, number, "incident")]
-        return leaves(lambda reading: rule_incident(core, incident, number, reading, given), {}, edits.assume.get(number, {}))
-    assert entry.judge is not None
-    return [Leaf({}, *rule_judge(core, entry.judge, number, given))]
+        return leaves(lambda reading: rule_stroke(core, stroke, number, reading, given), {}, answers)
+    assert entry.incident is not None
+    incident = entry.incident
+    return leaves(lambda reading: rule_incident(core, incident, number, reading, given), {}, answers)
 
 
 def _after_the_end(core: Core, number: int, kind: Literal["stroke", "incident"]) -> Leaf:
@@ -138,14 +153,12 @@ def _after_the_end(core: Core, number: int, kind: Literal["stroke", "incident"])
     return Leaf({}, core, msgspec.structs.replace(ruling, next=None, told=["23.1"]))
 
 
-def _remember(state: State, entry: bytes, found: list[Leaf], number: int) -> State:
+def _remember(state: State, entry: bytes, found: Folded, number: int) -> State:
     recent, older = state.recent, state.older
     if recent is not None and recent.depth >= CHUNK:
         older, recent = (*older, recent)[-KEPT_CHUNKS:], None
     past = Past(number, entry, state.core, state.twins, 1 if recent is None else recent.depth + 1, recent)
-    return msgspec.structs.replace(
-        state, core=found[0].core, count=number, twins=tuple(leaf.core for leaf in found[1:]), recent=past, older=older
-    )
+    return msgspec.structs.replace(state, core=found.leaves[0].core, count=number, twins=found.twins, recent=past, older=older)
 
 
 def step(state: State, entry: Entry, line: bytes | None = None) -> tuple[State, Ruling]:
@@ -162,7 +175,7 @@ def step(state: State, entry: Entry, line: bytes | None = None) -> tuple[State, 
     if entry.judge is not None and entry.judge.command in EDITS:
         return _edit(state, kept, entry.judge, number)
     found = _rule(state.core, state.twins, entry, number, _edits(state.commands) if state.commands else Edits())
-    return _remember(state, kept, found, number), ruling_of(found)
+    return _remember(state, kept, found, number), ruling_of(found.leaves)
 
 
 def _back_to(state: State, number: int) -> list[Past]:
@@ -210,16 +223,16 @@ def _edit(state: State, entry: bytes, judge: Judge, number: int) -> tuple[State,
         had = _rule(before.core, before.twins, event, item.number, old)
         have = _rule(now.core, now.twins, event, item.number, new)
         before, now = _remember(before, item.entry, had, item.number), _remember(now, item.entry, have, item.number)
-        ruling = ruling_of(have)
+        ruling = ruling_of(have.leaves)
         if item.number == at:
             named = ruling
-        if ruling != ruling_of(had):
+        if ruling != ruling_of(had.leaves):
             changed.append(Refolded(entry=item.number, ruling=ruling))
     if judge.command == "resolve" and not changed:
         return _refused(state, entry, draft, f"9.1.j: entry {at} leaves nothing to resolve by that", number)
     now = msgspec.structs.replace(now, commands=(*state.commands, (number, judge)))
-    found = [Leaf({}, *finish(Draft(now.core, number, "judge")))]
-    shown = _shown(state.core, found[0], named if judge.command != "void" else None, changed)
+    found = Folded([Leaf({}, *finish(Draft(now.core, number, "judge")))], now.twins)
+    shown = _shown(state.core, found.leaves[0], named if judge.command != "void" else None, changed)
     return _remember(now, entry, found, number), shown
 
 
@@ -252,7 +265,7 @@ def _shown(was: Core, leaf: Leaf, named: Ruling | None, changed: list[Refolded])
 
 def _refused(state: State, entry: bytes, draft: Draft, why: str, number: int) -> tuple[State, Ruling]:
     core, ruling = refuse(draft, why)
-    return _remember(state, entry, [Leaf({}, core, ruling)], number), ruling
+    return _remember(state, entry, Folded([Leaf({}, core, ruling)], state.twins), number), ruling
 
 
 def preview(state: State, entry: Entry) -> Ruling:

@@ -15,9 +15,9 @@ from rules.reading import Reading
 from rules.restoring import after_penal
 from rules.ruling import Ruling
 from rules.set_lost import has_moved, out_of_turn, own_zone_first
-from rules.state import Core, colour_at, doubles, full_count, opponents_zones, pair_at, player_at, put, rear_zones
+from rules.state import Core, after_side, colour_at, doubles, full_count, opponents_zones, pair_at, player_at, put, rear_zones
 from rules.stroke import First, Verdict, first_contact, judge_first_contact, striker_id
-from rules.table import OPPOSITE, POCKETS_MM, Colour, Side, Zone
+from rules.table import OPPOSITE, POCKET_RADIUS_MM, POCKETS_MM, Colour, Side, Zone
 from rules.timing import overrun
 from rules.touching import between_strokes, during_stroke
 from rules.turn import came_back, reasons
@@ -102,6 +102,8 @@ def rule_stroke(core: Core, stroke: Stroke, entry: int, reading: Reading, given:
     dark_before = returned and any(b.kind == scene.own and reading.dark(b, zones) for b in scene.before.values())
     pieces_over = any(e.disc in scene.before and e.disc != scene.striker for e in scene.over)
     d.reasons += reasons(bool(own_in), bool(opponents_in), pieces_over, returned, dark_before, core.rules)
+    if d.core.set.free_stroke == stroke.side and d.reasons == ["18.1.a"]:
+        d.reasons = []  # 002 doubles 4: the penalty stroke is one on top of the turn
     _count_misses(d, scene, reading)
     if d.end is None:
         _all_in(d, scene, bool(own_in), bool(opponents_in))
@@ -128,7 +130,9 @@ def _begin(d: Draft, scene: Scene) -> None:
     for event in scene.stroke.timeline:
         if isinstance(event, Time):
             overrun(d, event, event.side or side)
-    d.set = msgspec.structs.replace(d.set, strokes=s.strokes + 1, full=full, told_at_s=None, last_side=side, last_x_mm=d.made_from)
+    d.set = msgspec.structs.replace(
+        d.set, strokes=s.strokes + 1, full=full, told_at_s=None, last_side=side, last_x_mm=d.made_from, free_stroke=None
+    )
 
 
 def _strike_out_of_turn(d: Draft, scene: Scene) -> None:
@@ -157,10 +161,12 @@ def _end_faults(d: Draft, scene: Scene, reading: Reading) -> None:
     if opponents and (not d.lawful or (direct and d.core.rules.direct_over_rail_is_penal)):
         d.penalise("17.1.p", side)
     if doubles(d.core) and direct and _driven_into_rear(d, scene, reading):
-        if d.set.free_stroke == side:
+        if d.core.set.free_stroke == side:
             d.told.append("17.1.t")
         else:
             d.penalise("17.1.t", side)
+            if d.core.match.penalty_stroke and d.core.rules.penalty_stroke_possible:
+                d.set = msgspec.structs.replace(d.set, free_stroke=after_side(d.core, side))
     if not d.lawful and own_zone_first(scene.first, side, scene.own, scene.before, scene.moved, reading):
         d.lose_set("16.1.d", side)
 
@@ -188,11 +194,21 @@ def _falls_by_itself(event: Pocketed, scene: Scene) -> bool:
     return disc.pose == "on_edge" or math.hypot(disc.x_mm - px, disc.y_mm - py) < LEAST_FROM_POCKET_MM
 
 
+def _edge_place(event: Pocketed, scene: Scene) -> Point | None:
+    """Where the piece lay before it fell: where it lay all along, or, driven there by this stroke, at the pocket's edge."""
+    if not any(isinstance(e, Contact) and event.disc in e.discs for e in scene.stroke.timeline):
+        return None
+    px, py = POCKETS_MM[event.pocket]
+    share = 1.0 - POCKET_RADIUS_MM / math.hypot(px, py)
+    return (px * share, py * share)
+
+
 def _put_right(d: Draft, scene: Scene, reading: Reading) -> tuple[list[str], list[str]]:
     """12.11, 12.13, 12.14, 13.6-13.9: what goes back and what is laid where; returns own and opponents' pieces pocketed."""
     fallen = {e.disc for e in scene.pockets if _falls_by_itself(e, scene)}
-    for i in sorted(fallen):
-        d.put_back(scene.before[i], "12.13")
+    for event in scene.pockets:
+        if event.disc in fallen:
+            d.put_back(scene.before[event.disc], "12.13", _edge_place(event, scene))
     restored: set[str] = set(fallen)
     if not d.lawful:
         restored |= _restore_penal(d, scene, reading, fallen)

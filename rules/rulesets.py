@@ -23,6 +23,7 @@ class Ruleset(msgspec.Struct, frozen=True):
     return_limit_mm: float = RETURN_FULL_MM  # 18.1.e
     dark_piece_excuses_return: bool = True  # 12.9
     nearer_side_first: bool = True  # 17.3
+    penalty_stroke_possible: bool = False  # 002 doubles 4, where the players agreed on it (Match.penalty_stroke)
     sources: dict[str, str] = {}
 
 
@@ -44,6 +45,7 @@ CASUAL: Final = Ruleset(
     return_limit_mm=RETURN_SHOWS_MM,
     dark_piece_excuses_return=False,
     nearer_side_first=False,
+    penalty_stroke_possible=True,
     sources={
         "17.1.a": "002 Mīnuss",
         "17.1.b": "002 Mīnuss",

@@ -50,7 +50,7 @@ def _touch(d: Draft, touch: Touched, moved: set[str], before: dict[str, Disc]) -
         d.lose_set("16.1.f", touch.side)
         return
     if away:
-        d.penalise("17.1.o" if d.set.interrupted is None else "17.1.n", touch.side)
+        d.penalise("17.1.o", touch.side)
     else:
         d.penalise("17.1.k" if touch.by == "striker" else "17.1.n", touch.side)
     for i in sorted(moved):
