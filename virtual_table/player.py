@@ -22,6 +22,7 @@ AIM_SD_RAD: Final = math.radians(0.3)  # a club player's aim
 SPEED_SD: Final = 0.06
 MAX_MM_S: Final = 5500.0
 ERR_SHARE: Final = 0.16  # strokes that are tried although they are not allowed, so that every ruling is seen
+FORWARD: Final = 0.42  # share of a stroke that must lead away from the own rail: the player stands behind it
 CLEAR_MM: Final = 2.0  # room that a lawful placing leaves to any piece
 
 
@@ -45,14 +46,15 @@ def plan(rng: np.random.Generator, table: Table, side: Side, surface: Surface) -
     light = {i: p for i, p in own.items() if i not in dark}
     places = _places(rng, side, list(discs.values()))
     if rng.random() < ERR_SHARE:
-        wrong = _wrong(rng, discs, own, dark, places, surface, side)
+        wrong = _wrong(rng, discs, own, dark, places, side)
         if wrong is not None:
             return wrong
     if light:
-        best = _best_pot(light, discs, places, surface)
+        best = _best_pot(light, discs, places, surface, side)
         if best is not None:
             return _struck(rng, *best, "pot")
-        return _hit(rng, light, discs, places, "hit", (1600.0, 4200.0))
+        hit = _hit(rng, light, discs, places, "hit", (1600.0, 4200.0), side)
+        return hit or _bank(rng, light, places, side)
     return _bank(rng, own, places, side)
 
 
@@ -88,8 +90,9 @@ def _others(discs: dict[str, Vec], skip: str) -> Vec:
     return np.array([p for i, p in discs.items() if i != skip]).reshape(-1, 2)
 
 
-def _best_pot(light: dict[str, Vec], discs: dict[str, Vec], places: Vec, surface: Surface) -> tuple[Vec, Vec, float] | None:
+def _best_pot(light: dict[str, Vec], discs: dict[str, Vec], places: Vec, surface: Surface, side: Side) -> tuple[Vec, Vec, float] | None:
     best: tuple[float, Vec, Vec, float] | None = None
+    ahead = -np.array(TOWARD[side], dtype=np.float64)
     for i, target in light.items():
         others = _others(discs, i)
         for pocket in POCKETS_MM.values():
@@ -101,7 +104,12 @@ def _best_pot(light: dict[str, Vec], discs: dict[str, Vec], places: Vec, surface
             line = ghost - places
             far = np.hypot(line[:, 0], line[:, 1])
             cut = (line @ to) / np.maximum(far * away, 1e-9)
-            good = (cut >= 0.5) & (far >= 60) & _clear(places, np.broadcast_to(ghost, places.shape), others, RS + RP + 0.5)
+            good = (
+                (cut >= 0.5)
+                & (far >= 60)
+                & (line @ ahead > FORWARD * far)
+                & _clear(places, np.broadcast_to(ghost, places.shape), others, RS + RP + 0.5)
+            )
             if not good.any():
                 continue
             score = np.where(good, cut - 0.0004 * away - 0.0002 * far, -np.inf)
@@ -128,16 +136,25 @@ def _struck(rng: np.random.Generator, at: Vec, unit: Vec, speed: float, intent: 
 
 
 def _hit(
-    rng: np.random.Generator, targets: dict[str, Vec], discs: dict[str, Vec], places: Vec, intent: Intent, pace: tuple[float, float]
-) -> Plan:
-    """At one of the targets, full, past all others where that can be done."""
-    ids = sorted(targets)
-    few = places[:12]
+    rng: np.random.Generator,
+    targets: dict[str, Vec],
+    discs: dict[str, Vec],
+    places: Vec,
+    intent: Intent,
+    pace: tuple[float, float],
+    side: Side,
+) -> Plan | None:
+    """At one of the targets, full, past all others; None where none can be reached like that."""
+    ahead = -np.array(TOWARD[side], dtype=np.float64)
     choice: list[tuple[str, Vec]] = []
-    for i in ids:
-        free = _clear(few, np.broadcast_to(targets[i], few.shape), _others(discs, i), RS + RP + 0.5)
-        choice.extend((i, few[k]) for k in np.flatnonzero(free))
-    i, at = choice[int(rng.integers(len(choice)))] if choice else (ids[int(rng.integers(len(ids)))], places[0])
+    for i in sorted(targets):
+        line = targets[i] - places
+        free = _clear(places, np.broadcast_to(targets[i], places.shape), _others(discs, i), RS + RP + 0.5)
+        free &= line @ ahead > FORWARD * np.hypot(line[:, 0], line[:, 1])
+        choice.extend((i, places[k]) for k in np.flatnonzero(free)[:6])
+    if not choice:
+        return None
+    i, at = choice[int(rng.integers(len(choice)))]
     line = targets[i] - at + rng.normal(0, 5, 2)
     return _struck(rng, at, line / math.hypot(*line), float(rng.uniform(*pace)), intent)
 
@@ -157,17 +174,15 @@ def _bank(rng: np.random.Generator, own: dict[str, Vec], places: Vec, side: Side
     return _struck(rng, at, line / math.hypot(*line), float(rng.uniform(2300, 3400)), "bank")
 
 
-def _wrong(
-    rng: np.random.Generator, discs: dict[str, Vec], own: dict[str, Vec], dark: set[str], places: Vec, surface: Surface, side: Side
-) -> Plan | None:
+def _wrong(rng: np.random.Generator, discs: dict[str, Vec], own: dict[str, Vec], dark: set[str], places: Vec, side: Side) -> Plan | None:
     other = {i: p for i, p in discs.items() if i not in own}
     hidden = {i: p for i, p in own.items() if i in dark}
     kind = ("opponent", "opponent", "miss", "dark")[int(rng.integers(4))]
     if kind == "dark" and hidden:
-        return _hit(rng, hidden, discs, places, "dark", (900.0, 2000.0))
+        return _hit(rng, hidden, discs, places, "dark", (900.0, 2000.0), side)
     if kind == "miss":
         return _gap(rng, discs, places, side)
-    return _hit(rng, other, discs, places, "opponent", (1000.0, 2500.0)) if other else None
+    return _hit(rng, other, discs, places, "opponent", (1000.0, 2500.0), side) if other else None
 
 
 def _gap(rng: np.random.Generator, discs: dict[str, Vec], places: Vec, side: Side) -> Plan | None:
