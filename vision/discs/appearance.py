@@ -7,6 +7,7 @@ its wall and, where the line of sight gets through, the floor.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Final
 
@@ -75,7 +76,7 @@ def design(curves: Curves, radius_mm: float, blur_mm: float) -> Design:
     seen = hole * curves.floor.cover(blur_mm)
     shares = (1 - outline, outline - crest, crest - flat, flat - hole, hole - seen, seen)
     ends = np.cumsum([0] + [basis.shape[1] for basis in bases])
-    columns = [slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    columns = [slice(int(a), int(b)) for a, b in itertools.pairwise(ends)]
     matrix = np.concatenate([basis * share[:, None] for basis, share in zip(bases, shares, strict=True)], axis=1)
     # Weak pulls towards smoothness: they only decide where pixels say nothing (a wall that is not seen, a hidden sector).
     ridge = np.diag(np.full(int(ends[-1]), 1e-3))

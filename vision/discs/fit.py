@@ -82,13 +82,13 @@ def hidden_by(rays: Rays, neighbours: list[Neighbour], grow_mm: float = 1.0) -> 
     return hidden
 
 
-def _weights(model: Array, residual: Array) -> tuple[Array, float]:
+def _weights(model: Array, residual: Array) -> tuple[Array, Array, float]:
     level = np.clip(model.mean(axis=1), 1.0, None)
     expected = np.sqrt(READ_VARIANCE + SHOT_GAIN * level + (GRAIN * level) ** 2)
     ratio = np.sqrt((residual**2).mean(axis=1)) / expected
     scale = 1.4826 * float(np.median(ratio)) + 0.05
     keep = (1 + (ratio / scale) ** 2 / STUDENT_NU) ** -1.5
-    return keep / (expected * scale) ** 2, scale
+    return keep, keep / (expected * scale) ** 2, scale
 
 
 def fit_disc(
@@ -151,13 +151,14 @@ def fit_disc(
         rounds = 3 if predicted is None else 1
         for _ in range(rounds):
             if predicted is None:
-                weight = np.ones(len(chosen))
+                keep = weight = np.ones(len(chosen))
             else:
-                weight, scale = _weights(predicted[chosen], (light - predicted)[chosen])
+                keep, weight, scale = _weights(predicted[chosen], (light - predicted)[chosen])
             weighted = matrix * weight[:, None]
             normal = weighted.T @ matrix + model.ridge * float(weight.mean())
-            levels = np.linalg.solve(normal, weighted.T @ observed)
+            levels: Array = np.linalg.solve(normal, weighted.T @ observed)
             predicted = model.matrix @ levels
+        assert predicted is not None
         gradient = light_gradient(shape, model, levels, blur)[chosen]
         flat = gradient.reshape(len(chosen), -1)
         flat = flat - matrix @ np.linalg.solve(normal, weighted.T @ flat)
@@ -169,7 +170,7 @@ def fit_disc(
         step = np.linalg.solve(information, pull)
         length = float(np.hypot(step[0], step[1]))
         state = state + step * min(1.0, STEP_LIMIT_MM / max(length, 1e-9))
-        kept, used = float(weight.mean()), len(chosen)
+        kept, used = float(keep.mean()), len(chosen)
         if length < CONVERGED_MM and step_number > COARSE_STEPS:
             break
     covariance = np.linalg.inv(information)[:2, :2]
