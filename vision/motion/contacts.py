@@ -1,0 +1,212 @@
+"""What touched what, and when: every break of every track explained by impacts along lines of centres, rails or the cue.
+
+A referee judges first contact by the directions in which discs leave; so does this. A break's kick must be a sum of pushes
+along the normals of what was in reach at that moment (disc at the distance of the two radii, rail at one radius), and both partners'
+momenta must agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rules.table import HALF_MM, POCKET_RADIUS_MM, POCKETS_MM, SIDES, TOWARD, Kind, Pocket, Side
+from vision.motion.outline import Shape
+from vision.motion.segments import Break, Run
+
+Array = NDArray[np.float64]
+
+_REACH_MM: Final = 2.5  # gap up to which two discs may have touched: radii vary by 0.3 mm each, positions by 0.4, and the break's time
+_SKEW: Final = 0.45  # share of a kick that may be across the pushes: wood on wood rubs with up to 0.3, smear errors on top
+_SURE_SKEW: Final = 0.25  # under it one push explains the kick
+_LEAST_KICK_MM_S: Final = 25.0  # weaker breaks are bends of a poor run, not contacts
+_MATCH_S: Final = 0.004  # breaks of two partners further apart are two contacts
+_SHIFT_MM: Final = 0.3  # slow error of a disc's position, which turns into time through the kick
+_TURNED_MM: Final = 2.0  # back from its farthest point: a disc that only creeps out has not come back
+_NEEDED_MM_S: Final = 80.0  # a partner that must have got this much and shows no break speaks against the contact
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """One disc's way through a stroke: where it lay, its runs and breaks, the pocket that took it."""
+
+    id: str
+    kind: Kind
+    shape: Shape
+    rest_mm: Array | None
+    runs: Sequence[Run]
+    breaks: Sequence[Break]
+    pocket: Pocket | None
+    last_s: float
+
+    @property
+    def mass(self) -> float:
+        """Same wood for all: volume, any unit."""
+        return self.shape.radius_mm**2 * self.shape.height_mm
+
+    def at(self, t_s: float) -> Array | None:
+        """Axis at a time; None where the disc has never been."""
+        if not self.breaks:
+            return self.runs[0].at(t_s) if self.runs else self.rest_mm
+        for kink in self.breaks:
+            if t_s <= kink.t_s:
+                return kink.before.at(t_s)
+        return self.breaks[-1].after.at(t_s)
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """Two discs touching, or a disc at a rail, or the cue at the striker (`other` is an id, a side, or "cue")."""
+
+    t_s: float
+    sigma_s: float
+    disc: str
+    other: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Push:
+    other: str
+    normal: Array
+    gap_mm: float
+
+
+def _pushes(path: Path, kink: Break, paths: Mapping[str, Path]) -> list[_Push]:
+    """Everything in reach of a disc at a break, with the direction in which it pushes."""
+    out = []
+    slack = _REACH_MM + 2 * kink.sigma_s * max(kink.before.speed_mm_s, kink.after.speed_mm_s) * (kink.sigma_s < 0.01)
+    for other in paths.values():
+        if other.id == path.id:
+            continue
+        there = other.at(kink.t_s)
+        if there is None or (other.pocket is not None and kink.t_s > other.last_s + 0.02):
+            continue
+        between = kink.at_mm - there
+        distance = float(np.hypot(*between))
+        gap = distance - path.shape.radius_mm - other.shape.radius_mm
+        if distance > 0 and abs(gap) < slack:
+            out.append(_Push(other.id, between / distance, gap))
+    for side in SIDES:
+        inward = -np.array(TOWARD[side], dtype=np.float64)
+        gap = HALF_MM + float(kink.at_mm @ inward) - path.shape.radius_mm
+        if abs(gap) < slack:
+            out.append(_Push(side, inward, gap))
+    return out
+
+
+def _explain(kick: Array, pushes: Sequence[_Push]) -> tuple[list[_Push], float]:
+    """Fewest pushes whose non-negative sum gives the kick, and the share of the kick that is left over."""
+    size = float(np.hypot(*kick))
+    best: tuple[list[_Push], float] = ([], 1.0)
+    for push in pushes:
+        along = float(kick @ push.normal)
+        if along > 0:
+            left = float(np.hypot(*(kick - along * push.normal))) / size
+            score = left + 0.05 * abs(push.gap_mm)
+            if score < best[1] + 0.05 * (abs(best[0][0].gap_mm) if best[0] else 0.0):
+                best = ([push], left)
+    if best[1] < _SURE_SKEW:
+        return best
+    for pair in combinations(pushes, 2):
+        normals = np.stack([p.normal for p in pair], axis=1)
+        if abs(np.linalg.det(normals)) < 0.2:
+            continue
+        weights = np.linalg.solve(normals, kick)
+        # Two pushes span the plane and explain anything: both must carry a real part, and one alone must not do nearly as well.
+        if np.all(weights > 0.15 * size) and best[1] > _SKEW:
+            return list(pair), 0.0
+    return best
+
+
+def touches(paths: Mapping[str, Path], striker: str | None) -> list[Touch]:
+    """All contacts of a stroke in order of time."""
+    found: list[Touch] = []
+    claims: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
+    for path in paths.values():
+        for number, kink in enumerate(path.breaks):
+            kick = kink.kick_mm_s
+            size = float(np.hypot(*kick))
+            if size < _LEAST_KICK_MM_S:
+                continue
+            sigma = float(np.hypot(kink.sigma_s, _SHIFT_MM / size))
+            pushes, left = _explain(kick, _pushes(path, kink, paths))
+            quality = 1.0 if left < _SURE_SKEW else max(0.4, 1.0 - left)
+            if not pushes or left > _SKEW + 0.2:
+                if path.id == striker and number == 0 and path.rest_mm is not None:
+                    found.append(Touch(kink.t_s, sigma, path.id, "cue", 1.0))
+                continue
+            for push in pushes:
+                if push.other in SIDES:
+                    found.append(Touch(kink.t_s, sigma, path.id, push.other, quality))
+                else:
+                    first, second = sorted((path.id, push.other))
+                    claims.setdefault((first, second), []).append((kink.t_s, sigma, quality))
+    for (first, second), said in claims.items():
+        found.extend(_merge(first, second, sorted(said), paths))
+    return sorted(found, key=lambda touch: touch.t_s)
+
+
+def _merge(first: str, second: str, said: list[tuple[float, float, float]], paths: Mapping[str, Path]) -> list[Touch]:
+    """One contact for the breaks of both partners that belong together."""
+    out = []
+    i = 0
+    while i < len(said):
+        group = [said[i]]
+        i += 1
+        while i < len(said) and said[i][0] - group[0][0] < _MATCH_S + 2 * (said[i][1] + group[0][1]):
+            group.append(said[i])
+            i += 1
+        weights = np.array([1 / s**2 for _, s, _ in group])
+        t = float(np.array([t for t, _, _ in group]) @ weights / weights.sum())
+        confidence = max(q for _, _, q in group)
+        if len(group) == 1 and _one_sided(first, second, t, paths):
+            confidence = min(confidence, 0.6)
+        out.append(Touch(t, float(1 / np.sqrt(weights.sum())), first, second, confidence))
+    return out
+
+
+def _one_sided(first: str, second: str, t_s: float, paths: Mapping[str, Path]) -> bool:
+    """Only one partner shows a break although the other must have got a good kick."""
+    for a, b in ((first, second), (second, first)):
+        near = [k for k in paths[a].breaks if abs(k.t_s - t_s) < 2 * _MATCH_S]
+        if near and not any(abs(k.t_s - t_s) < 3 * _MATCH_S for k in paths[b].breaks):
+            due = paths[a].mass / paths[b].mass * float(np.hypot(*near[0].kick_mm_s))
+            return due > _NEEDED_MM_S
+    return False
+
+
+def over_edge(path: Path) -> tuple[float, Pocket] | None:
+    """When a disc's axis crossed the edge of the pocket that took it."""
+    if path.pocket is None or not path.runs:
+        return None
+    centre = np.array(POCKETS_MM[path.pocket])
+    run = path.breaks[-1].after if path.breaks else path.runs[-1]
+    start = run.last_s - 0.05
+    for step in range(400):
+        t = start + step * 0.0005
+        if float(np.hypot(*(run.at(t) - centre))) <= POCKET_RADIUS_MM:
+            return t, path.pocket
+    return run.last_s + 1 / 120, path.pocket
+
+
+def deepest(side: Side, line_mm: float, since_s: float, seen: Sequence[tuple[float, float, float]]) -> float | None:
+    """Deepest axis beyond a side's zone line after the disc had left that zone; None if it never left or never turned back.
+
+    `seen` are sightings (t_s, x_mm, y_mm).
+    """
+    dx, dy = TOWARD[side]
+    out, deep = 0.0, None
+    for t, x, y in seen:
+        if t < since_s:
+            continue
+        depth = dx * x + dy * y - line_mm
+        out = min(out, depth)
+        if out < 0 and depth - out > _TURNED_MM:
+            deep = depth if deep is None else max(deep, depth)
+    return deep

@@ -1,0 +1,226 @@
+"""From the tracks of one spell of motion to the contract's stroke or incident."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import erf, sqrt
+from typing import Final
+
+import numpy as np
+
+from calibration.camera import Camera
+from rules.facts import (
+    Contact,
+    Disc,
+    Incident,
+    Lifted,
+    Placed,
+    Pocketed,
+    Position,
+    Rail,
+    Rest,
+    Returned,
+    Stroke,
+    Struck,
+    TableShaken,
+    TimelineEvent,
+    Touched,
+)
+from rules.table import SIDES, Side, depth_mm
+from vision.motion.contacts import Path, Touch, deepest, over_edge, touches
+from vision.motion.segments import Run, breaks, deceleration, resting, split
+from vision.motion.tracks import Track
+
+_TOGETHER_S: Final = 0.002  # first contacts nearer than this are not told apart; the book never sees them as two (13.3)
+_TOGETHER_MOST_S: Final = 0.006  # and beyond this they are always told apart, however slow
+_MOVED_MM: Final = 1.0  # a piece counts as touched from here (issue: >= 1 mm called, under 0.3 mm never)
+_STROKE_SPEED_MM_S: Final = 60.0  # a striker that leaves the arm slower than this was not struck
+_NEAR_LINE_MM: Final = 6.0  # returned is reported from here: hole radius and half a line, and half a millimetre
+
+
+@dataclass(slots=True)
+class Spell:
+    """All that was seen between two moments of rest."""
+
+    before: list[Disc]
+    placed_s: float | None = None
+    arm_sides: dict[Side, int] = field(default_factory=dict)
+    arm_near: dict[str, set[float]] = field(default_factory=dict)
+    missing_s: list[float] = field(default_factory=list)
+    started_s: float = 0.0
+
+    @property
+    def arm(self) -> Side | None:
+        """The side from which an arm or cue was over the table longest."""
+        return max(self.arm_sides.items(), key=lambda item: item[1])[0] if self.arm_sides else None
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a spell came to, and the table's deceleration learned from it."""
+
+    facts: list[Stroke | Incident]
+    slowing_mm_s2: float
+
+
+def _paths(tracks: Mapping[str, Track], slowing_mm_s2: float) -> tuple[dict[str, Path], float]:
+    starts: dict[str, Run | None] = {}
+    for track in tracks.values():
+        seen = track.sightings
+        still = track.left.axis_mm if track.left is not None else (None if seen else track.at_mm)
+        if still is not None and track.rest_seen_mm is not None:
+            still = track.rest_seen_mm
+        starts[track.id] = None if still is None else resting(still, track.woken_s if seen else 0.0)
+    groups = [g for t in tracks.values() if t.sightings for g in split(t.sightings, starts[t.id], slowing_mm_s2)]
+    slowing = deceleration(groups, slowing_mm_s2)
+    out: dict[str, Path] = {}
+    for track in tracks.values():
+        start = starts[track.id]
+        if track.sightings:
+            runs, kinks = breaks(track.sightings, start, slowing)
+            last = track.sightings[-1].t_s
+        else:
+            runs, kinks, last = ([start] if start else []), [], 0.0
+        rest = None if start is None else start.p0_mm
+        out[track.id] = Path(track.id, track.kind, track.shape, rest, runs, kinks, track.pocket, last)
+    return out, slowing
+
+
+def describe(
+    spell: Spell, tracks: Mapping[str, Track], after: list[Disc], end_s: float, camera: Camera, slowing: float, given: Side | None
+) -> Told:
+    """The spell as a stroke, as an incident, or as nothing."""
+    paths, slowing = _paths(tracks, slowing)
+    striker = next((t for t in tracks.values() if t.kind == "striker"), None)
+    hits = touches(paths, striker.id if striker else None)
+    start = _struck(striker, hits, spell) if striker else None
+    if striker is None or start is None:
+        incident = _incident(spell, tracks, after, end_s, hits)
+        return Told([incident] if incident else [], slowing)
+    rest = paths[striker.id].rest_mm
+    side = given or _side(rest if rest is not None else striker.at_mm, spell, camera)
+    timeline = _timeline(spell, paths, tracks, striker, hits, start, side, end_s, camera)
+    return Told([Stroke(side=side, before=Position(discs=spell.before), timeline=timeline, after=Position(discs=after))], slowing)
+
+
+def _struck(striker: Track, hits: Sequence[Touch], spell: Spell) -> float | None:
+    """When the cue sent the striker off, None if it was not struck in this spell."""
+    cue = next((h for h in hits if h.disc == striker.id and h.other == "cue"), None)
+    if cue is None:
+        return None
+    near = spell.arm_near.get(striker.id, set())
+    free = [s for s in striker.sightings if s.t_s > cue.t_s and s.t_s not in near]
+    steps = [(a, b) for a, b in pairwise(free) if b.t_s - a.t_s < 0.1]
+    way = [np.hypot(a.x_mm - b.x_mm, a.y_mm - b.y_mm) / (b.t_s - a.t_s) for a, b in steps]
+    return cue.t_s if way and max(way[:5]) > _STROKE_SPEED_MM_S else None
+
+
+def _side(at_mm: np.ndarray, spell: Spell, camera: Camera) -> Side:
+    """Whose zone the striker lay in; near a corner where two meet, where the arm came from."""
+    lines = camera.calibration.table.zone_line_mm
+    depth = {side: depth_mm(side, float(at_mm[0]), float(at_mm[1]), abs(lines[side])) for side in SIDES}
+    inside = [side for side in SIDES if depth[side] > -_NEAR_LINE_MM]
+    if len(inside) > 1 and spell.arm is not None and spell.arm in inside:
+        return spell.arm
+    return max(SIDES, key=lambda side: depth[side])
+
+
+def _timeline(
+    spell: Spell,
+    paths: Mapping[str, Path],
+    tracks: Mapping[str, Track],
+    striker: Track,
+    hits: Sequence[Touch],
+    start_s: float,
+    side: Side,
+    end_s: float,
+    camera: Camera,
+) -> list[TimelineEvent]:
+    events: list[TimelineEvent] = []
+    rest = next((d for d in spell.before if d.id == striker.id), None)
+    if rest is not None:
+        placed = spell.placed_s if spell.placed_s is not None else spell.started_s
+        events.append(Placed(t=min(placed, start_s - 1e-4), x_mm=rest.x_mm, y_mm=rest.y_mm))
+    events.append(Struck(t=start_s))
+    later = [h for h in hits if h.t_s > start_s - 0.002 and h.other != "cue"]
+    rails = [h for h in later if h.other in SIDES]
+    events.extend(Rail(t=h.t_s, disc=h.disc, rail=h.other, confidence=round(h.confidence, 3)) for h in rails)  # type: ignore[arg-type]
+    events.extend(_contacts([h for h in later if h.other not in SIDES], striker.id, spell))
+    for path in paths.values():
+        fall = over_edge(path)
+        if fall is not None:
+            events.append(Pocketed(t=fall[0], disc=path.id, pocket=fall[1]))
+    line = abs(camera.calibration.table.zone_line_mm[side])
+    seen = [(s.t_s, s.x_mm, s.y_mm) for s in striker.sightings]
+    deep = deepest(side, line, start_s, seen)
+    if deep is not None and deep > -_NEAR_LINE_MM:
+        when = max(seen, key=lambda s: (s[0] > start_s + 0.05) * (depth_mm(side, s[1], s[2], line) + 2000))[0]
+        events.append(Returned(t=min(when, end_s), depth_mm=round(deep, 2), sigma_mm=0.5))
+    events.append(Rest(t=end_s))
+    return sorted((e for e in events if e.t <= end_s), key=lambda e: e.t)
+
+
+def _contacts(hits: Sequence[Touch], striker: str, spell: Spell) -> list[TimelineEvent]:
+    """Contacts as events; first contacts of the striker that can't be told apart become one."""
+    own = sorted((h for h in hits if striker in (h.disc, h.other)), key=lambda h: h.t_s)
+    out: list[TimelineEvent] = [Contact(t=h.t_s, discs=[h.disc, h.other], confidence=round(h.confidence, 3)) for h in hits if h not in own]
+    i = 0
+    while i < len(own):
+        group = [own[i]]
+        while i + len(group) < len(own):
+            following = own[i + len(group)]
+            gap = following.t_s - group[0].t_s
+            spread = float(np.hypot(group[0].sigma_s, following.sigma_s))
+            if gap >= min(_TOGETHER_S + 2 * spread, _TOGETHER_MOST_S):
+                break
+            group.append(following)
+        others = [h.other if h.disc == striker else h.disc for h in group]
+        confidence = min(h.confidence for h in group)
+        if i == 0 and len(own) > len(group):
+            following = own[len(group)]
+            spread = float(np.hypot(group[-1].sigma_s, following.sigma_s))
+            confidence = min(confidence, _order(following.t_s - group[-1].t_s, spread))
+        if any(abs(group[0].t_s - lost) < 0.05 for lost in spell.missing_s):
+            confidence = min(confidence, 0.8)
+        out.append(Contact(t=group[0].t_s, discs=[striker, *dict.fromkeys(others)], confidence=round(confidence, 3)))
+        i += len(group)
+    return out
+
+
+def _order(gap_s: float, spread_s: float) -> float:
+    """Probability that two times this far apart are in the order given."""
+    return 0.5 * (1 + erf(gap_s / max(spread_s, 1e-6) / sqrt(2)))
+
+
+def _incident(spell: Spell, tracks: Mapping[str, Track], after: list[Disc], end_s: float, hits: Sequence[Touch]) -> Incident | None:
+    """Pieces that moved without a stroke: touched, lifted, shaken, or fallen in by themselves."""
+    then = {d.id: d for d in spell.before}
+    now = {d.id: d for d in after}
+    arm = spell.arm
+    events: list[TimelineEvent] = []
+    moved: list[str] = []
+    for name, old in then.items():
+        if old.kind == "striker":
+            continue
+        new = now.get(name)
+        track = tracks[name]
+        when = track.woken_s or spell.started_s
+        if new is None:
+            if track.pocket is not None and arm is None:
+                events.append(Pocketed(t=when, disc=name, pocket=track.pocket))
+            elif arm is not None:
+                events.append(Lifted(t=when, disc=name, side=arm))
+        elif float(np.hypot(new.x_mm - old.x_mm, new.y_mm - old.y_mm)) > _MOVED_MM:
+            moved.append(name)
+    if moved and arm is not None:
+        by = "hand" if not any(tracks[m].kind == "striker" for m in moved) else "striker"
+        events.append(Touched(t=min(tracks[m].woken_s or spell.started_s for m in moved), discs=moved, side=arm, by=by))  # type: ignore[arg-type]
+    elif len(moved) > 1:
+        events.append(TableShaken(t=spell.started_s, moved=moved))
+    del hits
+    if not events:
+        return None
+    events.append(Rest(t=end_s))
+    return Incident(side=arm, timeline=sorted(events, key=lambda e: e.t), before=Position(discs=spell.before), after=Position(discs=after))

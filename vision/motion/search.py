@@ -1,0 +1,95 @@
+"""Where a known disc may have gone: its small picture slid over the changed table.
+
+A place is scored by how much better the disc explains it than the table without the disc does, so a bare-wood striker on wood is
+found by its hole, rim and shadow as well as a red piece by its colour.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.motion.outline import Outline
+from vision.motion.scene import SHRINK, Scene
+from vision.motion.smear import BRIGHTNESS
+
+F32 = NDArray[np.float32]
+
+_TINT_LEVELS: Final = 9.0  # grey levels of contrast in tint alone: three times its noise, and more than black paint shows
+_LEAST_GAIN: Final = 0.1  # share of the change that the disc explains; under it the match is noise
+_NOISE: Final = 40.0  # squared grey levels a pixel over three channels: noise and grain of the small picture
+_MANY: Final = 3  # candidates handed on: the place itself, one neighbour, one reflection
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A disc's small picture at rest, with the mask of its outline, and the channel mix in which it stands out from the table."""
+
+    patch: F32
+    mask: F32
+    offset: NDArray[np.float64]
+    weights: F32
+
+
+def look_at(scene: Scene, outline: Outline, image: NDArray[np.uint8], bare: NDArray[np.uint8]) -> Look | None:
+    """Take a disc's look from a picture of it at rest; `bare` is the table without it. None at the picture's border."""
+    mask, (x, y) = scene.patch_mask(outline, 1.0)
+    height, width = mask.shape
+    if not mask.any():
+        return None
+    part = np.s_[y * SHRINK : (y + height) * SHRINK, x * SHRINK : (x + width) * SHRINK]
+    patch = cv2.resize(image[part], (width, height), interpolation=cv2.INTER_AREA).astype(np.float32)
+    under = cv2.resize(bare[part], (width, height), interpolation=cv2.INTER_AREA).astype(np.float32)
+    inside = mask.astype(bool)
+    weights = _mix(patch[inside].mean(axis=0), under[inside].mean(axis=0))
+    centre = (outline.centre_px - (SHRINK - 1) / 2) / SHRINK - (x, y)
+    return Look(patch, np.repeat(mask[:, :, None].astype(np.float32), 3, axis=2), centre, weights)
+
+
+def _mix(disc: F32, table: F32) -> F32:
+    """Channel mix (3,) in which a disc stands out.
+
+    A disc darker than the table is taken for its own shadow easily: it is looked at in the tint that a shadow leaves
+    unchanged, where that shows enough.
+    """
+    contrast = disc - table
+    along = table / float(np.linalg.norm(table) + 1e-6)
+    tint = contrast - float(contrast @ along) * along
+    tint = tint / float(np.abs(tint).sum() + 1e-6)
+    if float(contrast @ along) < 0 and float(tint @ contrast) >= _TINT_LEVELS:
+        return np.asarray(tint, dtype=np.float32)
+    grey = np.abs(contrast) * BRIGHTNESS + 4.0 * BRIGHTNESS
+    return np.asarray(grey / grey.sum(), dtype=np.float32)
+
+
+def candidates(scene: Scene, look: Look, around_px: NDArray[np.float64], reach_px: float) -> list[NDArray[np.float64]]:
+    """Best places (full picture px, centre of the upper face) within `reach_px` of `around_px`, best first."""
+    height, width = look.patch.shape[:2]
+    corner = (around_px - (SHRINK - 1) / 2) / SHRINK - look.offset
+    reach = reach_px / SHRINK + 1
+    x0, y0 = np.maximum(np.floor(corner - reach), 0).astype(int)
+    x1 = min(int(np.ceil(corner[0] + reach)), scene.size[0] - width) + width
+    y1 = min(int(np.ceil(corner[1] + reach)), scene.size[1] - height) + height
+    if x1 - x0 < width or y1 - y0 < height:
+        return []
+    now = scene.small[y0:y1, x0:x1].astype(np.float32)
+    then = scene.small_reference[y0:y1, x0:x1].astype(np.float32) * scene.gain.astype(np.float32)
+    patch = look.patch * scene.gain.astype(np.float32)
+    table = cv2.filter2D(((now - then) ** 2).sum(axis=2), -1, look.mask[:, :, 0], anchor=(0, 0), borderType=cv2.BORDER_CONSTANT)
+    table = table[: y1 - y0 - height + 1, : x1 - x0 - width + 1]
+    disc = cv2.matchTemplate(now, patch, cv2.TM_SQDIFF, mask=look.mask)
+    # As a share of what has changed there: a bright hand changes more than any disc does.
+    better = 1 - disc / (table + _NOISE * float(look.mask[:, :, 0].sum()))
+    found = []
+    apart = max(width // 2, 2)
+    for _ in range(_MANY):
+        row, column = np.unravel_index(int(np.argmax(better)), better.shape)
+        if better[row, column] < _LEAST_GAIN:
+            break
+        found.append((np.array([column + x0, row + y0]) + look.offset) * SHRINK + (SHRINK - 1) / 2)
+        better[max(row - apart, 0) : row + apart + 1, max(column - apart, 0) : column + apart + 1] = -np.inf
+    return found

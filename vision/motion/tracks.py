@@ -1,0 +1,291 @@
+"""Discs from frame to frame: who is where, and what was seen of each while anything moved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.camera import Camera
+from rules.table import HALF_MM, POCKETS_MM, Kind, Pocket
+from vision.motion.outline import Outline, Shape, outline_at, shape_of
+from vision.motion.predict import Body, advance
+from vision.motion.scene import Scene
+from vision.motion.search import Look, candidates, look_at
+from vision.motion.smear import BRIGHTNESS, Fit, fit_smear
+
+Array = NDArray[np.float64]
+Image = NDArray[np.uint8]
+
+_WAKE_LEVELS: Final = 4.0  # mean change over a disc's place, grey levels; noise of that mean is about 0.5
+_GOOD_EXPLAINED: Final = 0.7  # share of pixels explained; discs in plain view reach 0.9, half covered ones 0.5
+_GOOD_GAIN: Final = 0.4  # share of the contrast that the disc's model takes away; plain view 0.8 and more, a wrong place under 0.2
+_GATE_MM: Final = 5.0  # a fit may end this far from a prediction that assumed no contact
+_GATE_S: Final = 0.006  # and this much of its way: velocity of the last step is not better known
+_FASTEST_MM_S: Final = 7000.0  # hardest break shots; 6 m/s and some
+_SLOWEST_MM_S: Final = 10.0  # below it a disc stops within 0.05 mm
+_SAME_LEVELS: Final = 2.5  # mean change between two frames over a disc that stands still
+_LOST_FRAMES: Final = 30  # half a second without a trace: no longer extrapolated
+_OVERLAP: Final = 0.75  # of the sum of radii; two discs cannot be nearer, measuring errors included
+_RAIL_SLACK_MM: Final = 4.0  # a disc cannot be farther out than tight against the rail, measuring errors and worn rails included
+_LEVEL_SLACK: Final = 20.0  # grey levels that a face may differ from what the light of its place predicts: gloss
+_TINT_SLACK: Final = 5.0  # the same in tint, which gloss hardly changes
+_LEVEL_SHARE: Final = 0.25  # and as a share of that
+_WEAK: Final = 0.8  # of a disc's usual gain; under it another place may fit better
+_SAME_PLACE_MM: Final = 1.5  # the follower's and the detector's place of a disc at rest differ by less, or one of them is wrong
+_CLEARLY: Final = 0.1  # gain by which a place found elsewhere must beat the expected one
+_FALL_MM: Final = 48.0  # an axis this near a pocket's centre is over the hole (radius 50) beyond measuring error
+
+State = Literal["rest", "active", "gone", "lost"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """Where a disc was seen: time of mid-exposure (s), axis (mm), how well; `fast` is its way during the exposure, mm."""
+
+    t_s: float
+    x_mm: float
+    y_mm: float
+    sigma_mm: float
+    fast_mm: float
+
+
+@dataclass(slots=True)
+class Track:
+    """One disc through a match."""
+
+    id: str
+    kind: Kind
+    at_mm: Array
+    sigma_mm: float = 0.2
+    state: State = "rest"
+    look: Look | None = None
+    velocity_mm_s: Array = field(default_factory=lambda: np.zeros(2))
+    t_s: float = 0.0
+    missed: int = 0
+    still_since_s: float = 0.0
+    sightings: list[Sighting] = field(default_factory=list)
+    pocket: Pocket | None = None
+    face: float = 0.0
+    table: float = 0.0
+    usual_gain: float = 0.8
+    woken_s: float = 0.0
+    rest_seen_mm: Array | None = None
+    learned: bool = False
+    left: Outline | None = None
+
+    @property
+    def shape(self) -> Shape:
+        """Nominal solid of its kind."""
+        return shape_of(self.kind)
+
+    @property
+    def moves(self) -> bool:
+        """Whether it is under way."""
+        return self.state == "active" and bool(self.velocity_mm_s.any())
+
+
+class Tracker:
+    """All discs of one table; `step` takes one frame that differs from the table at rest."""
+
+    def __init__(self, camera: Camera, scene: Scene, exposure_s: float) -> None:
+        self._camera = camera
+        self._scene = scene
+        self._exposure_s = exposure_s
+        self.tracks: dict[str, Track] = {}
+        self._before: Image | None = None
+
+    def outline(self, track: Track, at_mm: Array | None = None) -> Outline:
+        """A track's outline at its own or another position."""
+        return outline_at(self._camera, track.at_mm if at_mm is None else at_mm, track.shape)
+
+    def adopt(self, image: Image) -> None:
+        """Take every disc on the table as at rest: looks are taken, sightings forgotten."""
+        bare = self._scene.bare
+        for track in self.tracks.values():
+            track.sightings = []
+            track.velocity_mm_s = np.zeros(2)
+            track.missed = 0
+            track.learned = False
+            track.left = None
+            track.rest_seen_mm = None
+            if track.state == "active":
+                track.state = "rest"
+            if track.state == "rest" and bare is not None:
+                track.look = look_at(self._scene, self.outline(track), image, bare) or track.look
+                self._memorise(track, image, bare)
+
+    def _memorise(self, track: Track, image: Image, bare: Image) -> None:
+        """How bright the disc and the table under it are at rest: what a fit elsewhere is checked against."""
+        outline = self.outline(track)
+        if track.look is None:
+            return
+        fit = fit_smear(image, bare, self._camera, outline, np.zeros(2), track.look.weights)
+        table = self._table_level(bare, outline)
+        if fit is not None and fit.gain > _GOOD_GAIN and table:
+            track.face, track.table, track.usual_gain = fit.face, table, fit.gain
+            if float(np.hypot(*(fit.axis_mm - track.at_mm))) < _SAME_PLACE_MM:
+                track.rest_seen_mm = fit.axis_mm
+
+    def _table_level(self, picture: Image, outline: Outline) -> float:
+        reach = max(int(outline.shape.radius_mm * outline.px_per_mm), 2)
+        x, y = np.rint(outline.centre_px).astype(int)
+        part = picture[max(y - reach, 0) : y + reach : 3, max(x - reach, 0) : x + reach : 3]
+        return float((part.reshape(-1, 3) @ BRIGHTNESS).mean()) if part.size else 0.0
+
+    def step(self, image: Image, t_s: float) -> None:
+        """Follow all discs into this frame; the scene has been compared with it already."""
+        here = [t for t in self.tracks.values() if t.state in ("rest", "active")]
+        bodies = {t.id: Body(t.shape, t.at_mm, t.velocity_mm_s) for t in here}
+        known = [t for t in here if t.state == "active"]
+        dt = max((t_s - t.t_s for t in known), default=0.0)
+        advance(list(bodies.values()), dt)
+        for track in here:
+            if track.state == "rest" and self._scene.changed_under(self.outline(track)) > _WAKE_LEVELS:
+                self._wake(track, t_s)
+        active = [t for t in here if t.state == "active"]
+        waiting: list[tuple[Track, Fit | None]] = []
+        for track in active:
+            if self._stands(track):
+                track.t_s = t_s
+                continue
+            fit = self._fit(image, track, bodies[track.id].at_mm, bodies[track.id].velocity_mm_s, t_s)
+            if fit is None or fit.gain < _WEAK * track.usual_gain:
+                waiting.append((track, fit))
+            else:
+                self._accept(track, fit, bodies[track.id], t_s)
+        for track, weak in waiting:
+            found = self._search(image, track, bodies[track.id], t_s)
+            fit = found if weak is None or (found is not None and found.gain > weak.gain + _CLEARLY) else weak
+            if fit is None:
+                self._miss(track, bodies[track.id], t_s)
+            else:
+                self._accept(track, fit, bodies[track.id], t_s)
+        for track in active:
+            self._fall(track)
+            self._learn(track, image)
+        self._before = self._scene.small
+
+    def _wake(self, track: Track, t_s: float) -> None:
+        track.state = "active"
+        track.t_s = min(track.t_s, t_s) or t_s
+        track.still_since_s = track.woken_s = t_s
+        track.left = self.outline(track)
+        self._scene.lift(track.left)
+
+    def _stands(self, track: Track) -> bool:
+        """At rest by its last sighting, and its place looks as it did in the frame before."""
+        if self._before is None or not track.sightings or track.velocity_mm_s.any() or track.missed:
+            return False
+        mask, (x, y) = self._scene.patch_mask(self.outline(track), 1.0)
+        if not mask.any():
+            return False
+        part = np.s_[y : y + mask.shape[0], x : x + mask.shape[1]]
+        now, then = self._scene.small[part].astype(np.int16), self._before[part].astype(np.int16)
+        return float(np.abs(now - then).max(axis=2)[mask.astype(bool)].mean()) < _SAME_LEVELS
+
+    def _fit(self, image: Image, track: Track, guess_mm: Array, velocity_mm_s: Array, t_s: float) -> Fit | None:
+        """Fit where the disc is expected; None when it is not there."""
+        fit = self._try(image, track, guess_mm, velocity_mm_s)
+        gate = _GATE_MM + _GATE_S * float(np.hypot(*velocity_mm_s)) * (1 + track.missed)
+        if fit is None or float(np.hypot(*(fit.axis_mm - guess_mm))) > gate:
+            return None
+        return fit if self._is_free(track, fit.axis_mm, t_s) else None
+
+    def _try(self, image: Image, track: Track, guess_mm: Array, velocity_mm_s: Array) -> Fit | None:
+        reference = self._scene.reference
+        if track.look is None or reference is None:
+            return None
+        smear = velocity_mm_s * self._exposure_s
+        fit = fit_smear(image, reference, self._camera, self.outline(track, guess_mm), smear, track.look.weights)
+        if fit is None or fit.explained < _GOOD_EXPLAINED or fit.gain < _GOOD_GAIN or not self._looks_right(track, fit, guess_mm):
+            return None
+        return fit
+
+    def _looks_right(self, track: Track, fit: Fit, guess_mm: Array) -> bool:
+        """Face as bright as at rest, by the light of this place: half a disc and half a table is not."""
+        bare = self._scene.bare
+        if not track.table or bare is None or track.look is None:
+            return True
+        light = self._table_level(bare, self.outline(track, guess_mm)) / track.table
+        tint = float(track.look.weights.min()) < 0
+        expected = track.face * light if tint else min(track.face * light, 255.0)
+        slack = _TINT_SLACK if tint else _LEVEL_SLACK
+        return abs(fit.face - expected) < slack + _LEVEL_SHARE * abs(expected)
+
+    def _is_free(self, track: Track, at_mm: Array, t_s: float) -> bool:
+        """On the playing surface, and no other disc that was seen in this frame, or that rests, is there."""
+        if float(np.abs(at_mm).max()) > HALF_MM - track.shape.radius_mm + _RAIL_SLACK_MM:
+            return False
+        for other in self.tracks.values():
+            if other is track or other.state not in ("rest", "active") or (other.state == "active" and other.t_s != t_s):
+                continue
+            reach = _OVERLAP * (other.shape.radius_mm + track.shape.radius_mm)
+            if float(np.hypot(*(other.at_mm - at_mm))) < reach:
+                return False
+        return True
+
+    def _search(self, image: Image, track: Track, body: Body, t_s: float) -> Fit | None:
+        """Look for a disc that is not where it was expected."""
+        if track.look is None:
+            return None
+        dt = t_s - track.t_s
+        speed = float(np.hypot(*track.velocity_mm_s))
+        # A disc only speeds up by a contact; from rest anything up to the hardest stroke is possible.
+        reach_mm = 20.0 + (speed * 1.2 if speed and not track.missed else _FASTEST_MM_S) * min(dt, 0.034)
+        here = self.outline(track)
+        best: tuple[float, Fit] | None = None
+        for place in candidates(self._scene, track.look, here.centre_px, reach_mm * here.px_per_mm):
+            guess = self._camera.to_mm(place[None], track.shape.height_mm)[0]
+            velocity = (guess - track.at_mm) / max(dt, 1e-3)
+            fit = self._try(image, track, guess, velocity if np.hypot(*velocity) < _FASTEST_MM_S else np.zeros(2))
+            if fit is None or not self._is_free(track, fit.axis_mm, t_s):
+                continue
+            away = float(np.hypot(*(fit.axis_mm - body.at_mm)))
+            score = fit.gain * fit.explained - 0.001 * away
+            if best is None or score > best[0]:
+                best = (score, fit)
+        return best[1] if best else None
+
+    def _accept(self, track: Track, fit: Fit, body: Body, t_s: float) -> None:
+        dt = t_s - track.t_s
+        step = (fit.axis_mm - track.at_mm) / dt if dt > 0 else np.zeros(2)
+        expected = body.velocity_mm_s
+        if float(np.hypot(*(fit.axis_mm - body.at_mm))) < _GATE_MM and expected.any():
+            step = expected + (fit.axis_mm - body.at_mm) / max(dt, 1e-3) * 0.5
+        velocity = step if float(np.hypot(*step)) > _SLOWEST_MM_S else np.zeros(2)
+        track.sightings.append(
+            Sighting(t_s, float(fit.axis_mm[0]), float(fit.axis_mm[1]), fit.sigma_mm, float(np.hypot(*velocity)) * self._exposure_s)
+        )
+        if velocity.any():
+            track.still_since_s = t_s
+        track.at_mm, track.velocity_mm_s, track.t_s, track.missed = fit.axis_mm, velocity, t_s, 0
+
+    def _miss(self, track: Track, body: Body, t_s: float) -> None:
+        track.missed += 1
+        if track.missed > _LOST_FRAMES:
+            track.state = "lost"
+        if body.velocity_mm_s.any():
+            track.at_mm, track.velocity_mm_s, track.t_s = body.at_mm, body.velocity_mm_s, t_s
+
+    def _fall(self, track: Track) -> None:
+        for name, centre in POCKETS_MM.items():
+            if float(np.hypot(track.at_mm[0] - centre[0], track.at_mm[1] - centre[1])) < _FALL_MM:
+                track.state, track.pocket = "gone", name
+
+    def _learn(self, track: Track, image: Image) -> None:
+        """Once a disc is well away from where it lay, take the table there as it is seen."""
+        if track.learned or track.left is None or track.state != "active":
+            return
+        clear = 2.5 * track.shape.radius_mm
+        if float(np.hypot(*(track.at_mm - track.left.axis_mm))) > clear and not self._near(track, track.left.axis_mm, clear):
+            self._scene.learn(image, track.left)
+            track.learned = True
+
+    def _near(self, track: Track, at_mm: Array, reach_mm: float) -> bool:
+        return any(
+            other is not track and other.state in ("rest", "active") and float(np.hypot(*(other.at_mm - at_mm))) < reach_mm
+            for other in self.tracks.values()
+        )
