@@ -42,7 +42,8 @@ class TableLines(msgspec.Struct, frozen=True, kw_only=True):
 class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     """Where the camera hangs and where the table's lines are.
 
-    `covariance` (optional, 6x6 row lists over rvec [rad] and tvec [mm]) carries the pose's own uncertainty.
+    `covariance` (optional, 6x6 row lists over rvec [rad] and tvec [mm]) carries the pose's own uncertainty with the lens as given;
+    `joint_covariance` (14x14, additionally f, cx, cy, k1, k2, p1, p2, k3) is there where the lens was estimated from the table itself.
     """
 
     lens: Lens
@@ -52,6 +53,7 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     rms_px: float = 0.0
     made_at: str = ""
     covariance: list[list[float]] | None = None
+    joint_covariance: list[list[float]] | None = None
     schema: str = "novuss.calibration/1"
 
 

@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Final
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from calibration.camera import Calibration
+from calibration.fit import LENS_STEPS, POSE_STEPS
+from calibration.optics import View
 
 Array = NDArray[np.float64]
 
+GRID_MM: Final = 10.0  # slopes change by less than 2 % over this distance; rounding to it makes the cache hit
+
 
 def table_covariance_mm2(calibration: Calibration, x_mm: float, y_mm: float, height_mm: float = 0.0) -> Array:
-    """Covariance (2, 2) in mm² of where a pixel that shows (x, y, height) lands on that height, from the pose's covariance.
+    """Covariance (2, 2) in mm² of where a pixel that shows (x, y, height) is put on that height.
 
-    Zero where the calibration carries no covariance.
+    From the pose's covariance and, where the lens was estimated from the table, the lens's with it: a wrong focal length hardly
+    matters at z = 0, which the lines tie down, and does at a disc's upper face. Zero where the calibration carries no covariance.
     """
-    if calibration.covariance is None:
+    given = calibration.joint_covariance if calibration.joint_covariance is not None else calibration.covariance
+    if given is None:
         return np.zeros((2, 2))
-    jacobian = _jacobian(_key(calibration), x_mm, y_mm, height_mm)
-    covariance = jacobian @ np.array(calibration.covariance, dtype=np.float64) @ jacobian.T
-    return np.asarray((covariance + covariance.T) / 2)
+    known = np.array(given, dtype=np.float64)
+    # The record is frozen but holds lists: its numbers are the key.
+    key = (*calibration.rvec, *calibration.tvec, *(v for row in calibration.lens.K for v in row), *calibration.lens.dist)
+    place = (round(x_mm / GRID_MM) * GRID_MM, round(y_mm / GRID_MM) * GRID_MM, round(height_mm, 1))
+    jacobian = _slopes(key, place)[:, : len(known)]
+    covariance: Array = jacobian @ known @ jacobian.T
+    return (covariance + covariance.T) / 2
 
 
 def table_sigma_mm(calibration: Calibration, x_mm: float, y_mm: float, height_mm: float = 0.0) -> float:
@@ -29,45 +41,38 @@ def table_sigma_mm(calibration: Calibration, x_mm: float, y_mm: float, height_mm
     return float(np.sqrt(np.trace(table_covariance_mm2(calibration, x_mm, y_mm, height_mm)) / 2))
 
 
-def _key(calibration: Calibration) -> tuple[float, ...]:
-    return (*calibration.rvec, *calibration.tvec)
-
-
-@lru_cache(maxsize=4096)
-def _jacobian(pose: tuple[float, ...], x_mm: float, y_mm: float, height_mm: float) -> Array:
-    """d(x, y) on the plane z = height per rvec, tvec, for the ray that shows the point; the lens does not enter."""
-    start = np.array(pose)
-    point = np.array([x_mm, y_mm, height_mm])
-    ray = _camera_point(start, point)
-    out = np.empty((2, 6))
-    steps = (1e-6, 1e-6, 1e-6, 1e-3, 1e-3, 1e-3)
-    for i, step in enumerate(steps):
+@lru_cache(maxsize=8192)
+def _slopes(key: tuple[float, ...], place: tuple[float, float, float]) -> Array:
+    """d(x, y) per rvec, tvec and lens value (2, 14) of the point that a fixed pixel shows."""
+    values = np.array(key)
+    view = View(values[:6], values[6:15].reshape(3, 3), values[15:])
+    pixel = view.to_px(np.array(place))
+    lens0 = view.lens_vector
+    out = np.empty((2, 6 + len(lens0)))
+    for i, step in enumerate(np.concatenate([POSE_STEPS, LENS_STEPS])):
         ends = []
         for sign in (1, -1):
-            moved = start.copy()
-            moved[i] += sign * step
-            ends.append(_meet(moved, ray, height_mm))
+            pose, lens = view.pose.copy(), lens0.copy()
+            if i < len(pose):
+                pose[i] += sign * step
+            else:
+                lens[i - len(pose)] += sign * step
+            ends.append(_meet(view.moved(pose).with_lens(lens), pixel, place[2]))
         out[:, i] = (ends[0] - ends[1]) / (2 * step)
     return out
 
 
-def _rotation(pose: Array) -> Array:
-    angle = float(np.linalg.norm(pose[:3]))
-    axis = pose[:3] / angle if angle else np.array([1.0, 0, 0])
-    cross = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
-    rotation: Array = np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
-    return rotation
-
-
-def _camera_point(pose: Array, point_mm: Array) -> Array:
-    moved: Array = _rotation(pose) @ point_mm + pose[3:]
-    return moved
-
-
-def _meet(pose: Array, ray: Array, height_mm: float) -> Array:
-    rotation = _rotation(pose)
-    centre = -rotation.T @ pose[3:]
-    direction = rotation.T @ ray
-    scale = (height_mm - centre[2]) / direction[2]
-    met: Array = centre[:2] + scale * direction[:2]
+def _meet(view: View, pixel: Array, height_mm: float) -> Array:
+    criteria = (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, 40, 1e-12)
+    normal = np.ravel(cv2.undistortPoints(pixel.reshape(1, 1, 2), view.k_matrix, view.dist, criteria=criteria))
+    rotation = np.asarray(cv2.Rodrigues(view.pose[:3])[0])
+    centre = view.centre_mm
+    direction = rotation.T @ np.array([normal[0], normal[1], 1.0])
+    met: Array = centre[:2] + direction[:2] * ((height_mm - centre[2]) / direction[2])
     return met
+
+
+def worst_sigma_mm(calibration: Calibration, height_mm: float) -> float:
+    """The largest `table_sigma_mm` over the playing surface at a height."""
+    reach = 480.0  # the outermost axis of a piece
+    return max(table_sigma_mm(calibration, x, y, height_mm) for x in (-reach, 0.0, reach) for y in (-reach, 0.0, reach))

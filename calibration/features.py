@@ -7,25 +7,25 @@ so that the fit can measure the dimension instead of believing it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rules.table import CIRCLE_RADIUS_MM, HALF_MM, POCKET_RADIUS_MM, POCKETS_MM, RAIL_HEIGHT_MM, SIDES, TOWARD, ZONE_LINE_MM
+from rules.table import CIRCLE_RADIUS_MM, HALF_MM, POCKET_RADIUS_MM, POCKETS_MM, RAIL_HEIGHT_MM, RAIL_WIDTH_MM, SIDES, TOWARD, ZONE_LINE_MM
 
 Array = NDArray[np.float64]
 Look = Literal["ridge", "edge"]
 
 LINE_SIGMA_MM: Final = 0.45  # zone lines are found up to a millimetre off on real tables (frame.md), rarely more than one sigma
-CIRCLE_SIGMA_MM: Final = 0.3  # drawn with a compass from the centre: better than a ruled line
+CIRCLE_SIGMA_MM: Final = 0.2  # drawn with a compass from the centre: better than a ruled line
+RAIL_WIDTH_SIGMA_MM: Final = 0.8  # the outside of a frame is planed by hand more often than the inside
 RAIL_SIGMA_MM: Final = 0.5  # where light and shadow put a rail's edge
-POCKET_SIGMA_MM: Final = 0.25  # drilled by template
+POCKET_SIGMA_MM: Final = 0.12  # drilled by template
 RIM_SIGMA_MM: Final = 0.5  # hole radius and the rounding of its rim, common to all four
-ROUNDING_MM: Final = 0.6  # a hand-safe edge of 1 to 2 mm radius looks set back by about half of it
-ROUNDING_SIGMA_MM: Final = 0.4
+ROUNDING_MM: Final = 1.0  # a hand-safe edge of 2 mm radius looks set back by about half of it
+ROUNDING_SIGMA_MM: Final = 0.5
 HEIGHT_SIGMA_MM: Final = 0.5  # rail height 25 mm (24.1)
 MIDLINE_SIGMA_MM: Final = 0.7  # drawn by eye more often than the zone lines
 SLANT_SIGMA: Final = 0.004  # rad; a free-hand line over 250 mm ends a millimetre off
@@ -150,7 +150,7 @@ def midlines(samples_per_mm: float) -> list[Feature]:
 
 
 def rails(samples_per_mm: float) -> list[Feature]:
-    """Inner faces of the rails: where they stand on the surface, and their upper edge 25 mm above it.
+    """The rails: where their inner faces stand on the surface, the inner upper edge 25 mm above it, and the outer upper edge.
 
     The two levels seen apart by parallax tell the camera's height. Each edge of each rail may be off by itself (a shadow taken for
     it); what all four share is the rounding of the upper edge.
@@ -158,13 +158,19 @@ def rails(samples_per_mm: float) -> list[Feature]:
     out = []
     for side in SIDES:
         dx, dy = TOWARD[side]
-        for level, z, at in (("base", 0.0, HALF_MM), ("top", RAIL_HEIGHT_MM, HALF_MM + ROUNDING_MM)):
+        for level, z, at, sigma in (
+            ("base", 0.0, HALF_MM, RAIL_SIGMA_MM),
+            ("top", RAIL_HEIGHT_MM, HALF_MM + ROUNDING_MM, RAIL_SIGMA_MM),
+            ("outer", RAIL_HEIGHT_MM, HALF_MM + RAIL_WIDTH_MM - ROUNDING_MM, RAIL_WIDTH_SIGMA_MM),
+        ):
             ends = ((-CORNER_MM, dy * at, z), (CORNER_MM, dy * at, z)) if dy else ((dx * at, -CORNER_MM, z), (dx * at, CORNER_MM, z))
             name = f"rail {side} {level}"
             extra = {}
-            if level == "top":
-                extra = {"rounding": (ROUNDING_SIGMA_MM, (float(dx), float(dy), 0.0)), "rail height": (HEIGHT_SIGMA_MM, (0.0, 0.0, 1.0))}
-            out.append(straight(name, "edge", ends, samples_per_mm, (name, RAIL_SIGMA_MM), None, extra))
+            if level != "base":
+                extra["rail height"] = (HEIGHT_SIGMA_MM, (0.0, 0.0, 1.0))
+                sign = 1.0 if level == "top" else -1.0
+                extra["rounding"] = (ROUNDING_SIGMA_MM, (sign * dx, sign * dy, 0.0))
+            out.append(straight(name, "edge", ends, samples_per_mm, (name, sigma), None, extra))
     return out
 
 

@@ -17,6 +17,7 @@ from calibration.camera import Calibration, Circle, TableLines
 from calibration.coarse import South, guesses, turned
 from calibration.features import Feature
 from calibration.fit import Solution, solve
+from calibration.focal import focal_start
 from calibration.lens import Lens
 from calibration.nominal import LensPrior, lens_from, prior_for
 from calibration.optics import View
@@ -71,8 +72,9 @@ def find_table(
     height, width = images[0].shape[:2]
     if any(image.shape[:2] != (height, width) for image in images):
         raise TableNotFound("the pictures differ in size: give pictures of one camera mode only")
-    prior = None if lens is not None else prior_for(width, height, camera)
-    start = lens if prior is None else prior.start
+    prior = prior_for(width, height, camera) if lens is None else None
+    start = prior.start if prior is not None else lens
+    assert start is not None
     start.check_size(width, height, "calibrate")
     grays = [np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), dtype=np.uint8) for image in images]
     _check_light(grays)
@@ -155,7 +157,12 @@ def _finish(stage: Stage, lens: Lens, prior: LensPrior | None) -> TableFit:
         lines += table_features.diameters(scale, angle)
     rims = table_features.rim_halves(scale)
     rails = table_features.rails(scale) if prior is not None else []
-    for _ in range(2 if prior is None else 4):
+    if prior is not None:
+        upper = [r for r in rails if "rounding" in r.columns]
+        flat = look(stage.grays, view, [*lines, *rims], 2.0)
+        solution = focal_start(stage.grays, view, flat, upper, prior, table)
+        view, table = solution.view, solution.table
+    for _ in range(2):
         marks = look(stage.grays, view, lines, 1.5) + look(stage.grays, view, rims, 2.0, polarity=1) + look(stage.grays, view, rails, 2.5)
         solution = solve(view, marks, prior, table=table)
         view, table = solution.view, solution.table
@@ -170,9 +177,15 @@ def _finish(stage: Stage, lens: Lens, prior: LensPrior | None) -> TableFit:
         table=_measured(solution, found),
         rms_px=_rms(solution),
         made_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        covariance=solution.covariance.tolist(),
+        covariance=_given_lens(solution.joint_covariance).tolist(),
+        joint_covariance=None if prior is None else solution.joint_covariance.tolist(),
     )
     return TableFit(calibration, tuple(found), problems, tuple(marks), replace(solution))
+
+
+def _given_lens(joint: Array) -> Array:
+    """The pose's covariance (6, 6) with the lens held at its value."""
+    return joint[:6, :6] - joint[:6, 6:] @ np.linalg.pinv(joint[6:, 6:], hermitian=True) @ joint[6:, :6]
 
 
 def _rms(solution: Solution) -> float:

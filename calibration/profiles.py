@@ -90,6 +90,22 @@ def _kernel(look: str, px_per_mm: float, step_px: float) -> tuple[NDArray[np.flo
     return (k / np.linalg.norm(k)).astype(np.float32), float(sigma)
 
 
+def filtered(gray: NDArray[np.float32], view: View, feature: Feature, reach_px: float) -> tuple[Array, Array]:
+    """Strength of a step (either way) or line across every stretch: (k, w), and the places in px (w,)."""
+    step = _step_px(view.px_per_mm)
+    kernel, _ = _kernel(feature.look, view.px_per_mm, step)
+    mean, _, _, index = profiles(gray, view, feature, reach_px, step)
+    steps = (np.arange(mean.shape[1]) - (mean.shape[1] - 1) / 2) * step
+    if not len(index):
+        return np.zeros((0, len(steps))), steps
+    response = cv2.filter2D(mean, cv2.CV_32F, kernel[None, :], borderType=cv2.BORDER_REPLICATE).astype(np.float64)
+    return (np.abs(response) if feature.look == "edge" else response), steps
+
+
+def _step_px(px_per_mm: float) -> float:
+    return max(STEP_PX, 0.2 * px_per_mm)
+
+
 def find_marks(
     gray: NDArray[np.float32], view: View, feature: Feature, reach_mm: float, *, pull_mm: float | None = None, polarity: int = 0
 ) -> Marks:
@@ -99,11 +115,10 @@ def find_marks(
     `polarity`: for edges, +1 brighter outward (along the stretch's normal), -1 darker, 0 either.
     """
     scale = view.px_per_mm
-    step = max(STEP_PX, 0.2 * scale)
+    step = _step_px(scale)
     kernel, width = _kernel(feature.look, scale, step)
     # Noise is judged outside the filter's own ringing, so the profile reaches well beyond the search.
-    reach = reach_mm * scale + width * 12
-    mean, centre, normal, index = profiles(gray, view, feature, reach, step)
+    mean, centre, normal, index = profiles(gray, view, feature, reach_mm * scale + width * 12, step)
     if not len(index):
         none = np.zeros(0)
         return Marks(feature, index, np.zeros((0, 2)), np.zeros((0, 2)), none, none, none)
