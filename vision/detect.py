@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import math
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
 from calibration import Camera
+from calibration.covariance import table_sigma_mm
 from rules.errors import InputUnusable
 from rules.facts import SeenDisc, SeenDiscs
 from vision.discs.find import Found, find_discs
+
+# Chips, shadows and turning tolerance move an edge by more than its noise: sigma grows by a factor and by a part of a pixel.
+SCATTER_FACTOR: Final = 2.5
+LEAST_SIGMA_PX: Final = 0.12
+
+
+def _sigma_mm(found: Found, camera: Camera) -> float:
+    x, y = found.fit.x_mm, found.fit.y_mm
+    own = math.hypot(SCATTER_FACTOR * found.fit.sigma_mm, LEAST_SIGMA_PX / camera.px_per_mm(x, y))
+    return math.hypot(own, table_sigma_mm(camera.calibration, x, y))
 
 
 def _record(found: Found, camera: Camera) -> SeenDisc:
@@ -17,7 +31,7 @@ def _record(found: Found, camera: Camera) -> SeenDisc:
         kind=found.kind,
         x_mm=x,
         y_mm=y,
-        sigma_mm=found.fit.sigma_mm,
+        sigma_mm=_sigma_mm(found, camera),
         confidence=min(1.0, found.rim + found.hole),
         clearance_mm=camera.clearances_mm(found.kind, x, y),
     )

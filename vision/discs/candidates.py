@@ -55,19 +55,15 @@ class Candidate:
 def edge_field(view: TopView) -> tuple[Float, Float]:
     """Soft-clipped double-angle edge field: (gx² - gy²) and 2 gx gy, each pixel's length 0..1."""
     soft = cv2.GaussianBlur(view.image, (0, 0), SOFT_PX)
-    best_x = best_y = best = None
+    height, width = view.image.shape[:2]
+    best_x = np.zeros((height, width), np.float32)
+    best_y, best = best_x.copy(), best_x.copy()
     for channel in cv2.split(soft):
         gx = cv2.Scharr(channel, cv2.CV_32F, 1, 0, scale=1 / 32)
         gy = cv2.Scharr(channel, cv2.CV_32F, 0, 1, scale=1 / 32)
         size = gx * gx + gy * gy
-        if best is None or best_x is None or best_y is None:
-            best_x, best_y, best = gx, gy, size
-            continue
         stronger = size > best
-        best_x = np.where(stronger, gx, best_x)
-        best_y = np.where(stronger, gy, best_y)
-        best = np.maximum(best, size)
-    assert best is not None and best_x is not None and best_y is not None
+        best_x[stronger], best_y[stronger], best[stronger] = gx[stronger], gy[stronger], size[stronger]
     strength = np.sqrt(best)
     half = max(LEAST_EDGE_GREY, EDGE_SHARE * float(np.median(soft)))
     share = strength / (strength + half) / np.maximum(best, 1e-6)

@@ -14,6 +14,7 @@ from vision.discs.candidates import Candidate, candidates
 from vision.discs.fit import Fit, Neighbour, fit_disc
 from vision.discs.kinds import look, piece_colour, wood_light
 from vision.discs.rays import to_light
+from vision.discs.solid import solid_of
 from vision.discs.topview import MM_PER_PX, PLANE_MM, TopView, view_from_above
 
 Array = NDArray[np.float64]
@@ -22,6 +23,7 @@ LEAST_PIECE: Final = 0.36  # candidate score; true pieces under the poorest ligh
 LEAST_STRIKER: Final = 0.55  # a striker's rim and hole are longer and clearer; rings of other things are common at this size
 OVERLAP: Final = 0.80  # two discs' axes are never nearer than this share of their radii's sum (1 but for the view's own error)
 NEAR_MM: Final = 62.0  # discs whose axes are further apart share no pixel of a patch
+LEAST_SHIFT_MM: Final = 1.0  # below this upper and lower edge lie within the fit's reach of each other
 OUTSIDE_MM: Final = 3.0  # a flat disc's rim may seem this far within the rail
 
 
@@ -62,6 +64,19 @@ def on_surface(x_mm: float, y_mm: float, radius_mm: float) -> bool:
     return all(np.hypot(x_mm - px, y_mm - py) > POCKET_RADIUS_MM for px, py in POCKETS_MM.values())
 
 
+def _best_fit(
+    image: NDArray[np.uint8], camera: Camera, place: tuple[float, float], kind: Kind, near: list[Neighbour], *, first: bool
+) -> Fit | None:
+    """Fit from the place and, the first time, from where the disc would be if its lower edge had been taken for the upper."""
+    starts = [place]
+    away = np.array(place) - camera.centre_mm[:2]
+    shift = away * solid_of(kind).height_mm / camera.centre_mm[2]
+    if first and np.hypot(*shift) > LEAST_SHIFT_MM:
+        starts.append((place[0] + float(shift[0]), place[1] + float(shift[1])))
+    fits = [fit for start in starts if (fit := fit_disc(image, camera, *start, kind, near)) is not None]
+    return min(fits, key=lambda fit: fit.cost, default=None)
+
+
 def find_discs(image: NDArray[np.uint8], camera: Camera) -> list[Found]:
     """Every flat disc in `image` (uint8 BGR)."""
     view = view_from_above(image, camera)
@@ -96,7 +111,7 @@ def find_discs(image: NDArray[np.uint8], camera: Camera) -> list[Found]:
             ]
             if fits[index] is not None and not near:
                 continue
-            fits[index] = fit_disc(image, camera, x, y, kinds[index], near)
+            fits[index] = _best_fit(image, camera, (x, y), kinds[index], near, first=fits[index] is None)
         places = [(fit.x_mm, fit.y_mm) if fit is not None else place for fit, place in zip(fits, places, strict=True)]
     return [
         Found(kind, fit, one.rim, one.hole)

@@ -41,7 +41,8 @@ FREE_MM2: Final = 1e-6  # prior precision of x and y: none
 class Fit:
     """A fitted disc: axis on z = 0, sizes, covariance (2, 2) of the axis in mm², and how well the solid explains the patch.
 
-    `scale` is the residual's ratio to the noise model; `kept` the mean robust weight, 0..1; `pixels` the number used.
+    `scale` is the residual's ratio to the noise model; `kept` the mean robust weight, 0..1; `pixels` the number used; `cost` the
+    mean robust cost of a pixel, to compare fits of one patch from different starts.
     """
 
     x_mm: float
@@ -52,6 +53,7 @@ class Fit:
     scale: float
     kept: float
     pixels: int
+    cost: float
 
     @property
     def sigma_mm(self) -> float:
@@ -82,13 +84,13 @@ def hidden_by(rays: Rays, neighbours: list[Neighbour], grow_mm: float = 1.0) -> 
     return hidden
 
 
-def _weights(model: Array, residual: Array) -> tuple[Array, Array, float]:
+def _weights(model: Array, residual: Array) -> tuple[Array, Array, float, float]:
     level = np.clip(model.mean(axis=1), 1.0, None)
     expected = np.sqrt(READ_VARIANCE + SHOT_GAIN * level + (GRAIN * level) ** 2)
     ratio = np.sqrt((residual**2).mean(axis=1)) / expected
     scale = 1.4826 * float(np.median(ratio)) + 0.05
     keep = (1 + (ratio / scale) ** 2 / STUDENT_NU) ** -1.5
-    return keep, keep / (expected * scale) ** 2, scale
+    return keep, keep / (expected * scale) ** 2, scale, float(np.log1p(ratio**2 / STUDENT_NU).mean())
 
 
 def fit_disc(
@@ -137,7 +139,7 @@ def fit_disc(
     precision = np.array([FREE_MM2, FREE_MM2, solid.radius_sigma_mm**-2, solid.height_sigma_mm**-2])
     state = prior.copy()
     predicted: Array | None = None
-    scale, kept, used = 1.0, 0.0, 0
+    scale, kept, used, cost = 1.0, 0.0, 0, np.inf
     information = np.diag(precision)
     for step_number in range(MAX_STEPS):
         blur = BLUR_PX * rays.mm_per_px * (COARSE_FACTOR if step_number < COARSE_STEPS else 1.0)
@@ -151,13 +153,13 @@ def fit_disc(
         rounds = 3 if predicted is None else 1
         for _ in range(rounds):
             if predicted is None:
-                keep = weight = np.ones(len(chosen))
+                keep = weight = np.ones(len(chosen), dtype=np.float64)
             else:
-                keep, weight, scale = _weights(predicted[chosen], (light - predicted)[chosen])
+                keep, weight, scale, cost = _weights(predicted[chosen], (light - predicted)[chosen])
             weighted = matrix * weight[:, None]
             normal = weighted.T @ matrix + model.ridge * float(weight.mean())
-            levels: Array = np.linalg.solve(normal, weighted.T @ observed)
-            predicted = model.matrix @ levels
+            levels = np.asarray(np.linalg.solve(normal, weighted.T @ observed), dtype=np.float64)
+            predicted = np.asarray(model.matrix @ levels, dtype=np.float64)
         assert predicted is not None
         gradient = light_gradient(shape, model, levels, blur)[chosen]
         flat = gradient.reshape(len(chosen), -1)
@@ -174,4 +176,4 @@ def fit_disc(
         if length < CONVERGED_MM and step_number > COARSE_STEPS:
             break
     covariance = np.linalg.inv(information)[:2, :2]
-    return Fit(float(state[0]), float(state[1]), float(state[2]), float(state[3]), covariance, scale, kept, used)
+    return Fit(float(state[0]), float(state[1]), float(state[2]), float(state[3]), covariance, scale, kept, used, cost)
