@@ -153,6 +153,7 @@ def _apply_given(d: Draft) -> None:
     if turn is None and given.get("next") is not None and d.end is None:
         turn = "continues" if given["next"] == d.set.turn else "passes"
     if turn == "continues":
+        d.given = {**given, "turn": turn}
         d.reasons = []
         d.interrupts = None
     elif turn in {"passes", "interrupted"}:
@@ -163,8 +164,7 @@ def _apply_given(d: Draft) -> None:
 def finish(d: Draft) -> tuple[Core, Ruling]:
     """The next state and the ruling: penalties, debts, the turn, a set or match that ends."""
     _apply_given(d)
-    core, given = d.core, d.given
-    holder = d.set.turn
+    core, given, holder = d.core, d.given, d.set.turn
     player = player_at(core, holder)
     if d.earned[player] and given.get("turn") != "continues" and d.interrupts is None:
         d.reasons.append("18.1.d")
@@ -220,6 +220,8 @@ def _lay_out(d: Draft, turn: Turn) -> None:
         if n == holder:
             if turn == "passes":
                 d.lay_penalties(side, d.earned[n])
+            else:  # 17.5: only a player who has lost the turn gets one; a judge may have left the turn with this one
+                d.set = msgspec.structs.replace(d.set, debt=put(d.set.debt, n, d.set.debt[n] + d.earned[n]))
         elif d.earned[n]:
             d.lay_penalties(side, d.earned[n])
 

@@ -178,12 +178,16 @@ def _why_unlawful(
         clauses.append("17.1.c")
     if any(before[p].kind == own and reading.dark(before[p], zones) for p in first.touched):
         clauses.append("17.1.h")
-    if not has_light and not (mine and others):
-        circle = any(reading.dark(d, ("circle",)) for d in mine)
+    if has_light:
+        return clauses or ["17.1.a"]
+    if rules.opposite_rail_at_any_time:
+        if not first.opposite_at_all:
+            clauses.append("17.1.f")
+    elif not (mine and others):
         if first.way != "side":
             clauses.append("17.1.f")
-        elif not circle:
-            clauses.append("17.1.i" if rules.side_rail_opens_circle else "17.1.f")
+        elif not any(reading.dark(d, ("circle",)) for d in mine):
+            clauses.append("17.1.i")
     return clauses or ["17.1.a"]
 
 

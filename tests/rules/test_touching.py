@@ -1,0 +1,156 @@
+"""16.1.b, e, f, k, 17.1.k-o, 12.13, 12.24, 21.5: hands, cue and striker where they should not be."""
+
+import pytest
+
+from tests.rules.logs import clauses, incident, match, rule, spots, stroke, touched
+
+BOARD = "r1@-200,220 r2@150,150 b1@-30,200 b2@260,-80"
+
+
+@pytest.mark.parametrize("by", ["hand", "cue"])
+def test_touch_at_the_own_turn(by):
+    ruling = rule(incident("S", BOARD, touched("b2", "S", by), after="b2@266,-84"))[0]
+    assert (clauses(ruling), ruling["turn"], ruling["next"]) == (["17.1.n"], "passes", "N")
+    assert spots(ruling["place"]) == [(0, 485)]
+    assert spots(ruling["restore"]) == [(260, -80)]
+
+
+def test_touch_with_the_striker_in_placing_it():
+    assert clauses(rule(incident("S", BOARD, touched("r1", "S", "striker")))[0]) == ["17.1.k"]
+    before = {"event": "touched", "discs": ["r1"], "side": "S", "by": "striker", "t": -1.0}
+    log = stroke("S", BOARD, "r1", "in r1 NW")
+    log["stroke"]["timeline"].insert(0, before)
+    ruling = rule(log)[0]
+    assert (clauses(ruling), ruling["lawful"], ruling["turn"]) == (["17.1.k"], True, "passes")
+
+
+def test_touching_without_moving_is_a_fault_too():
+    ruling = rule(incident("S", BOARD, touched("b2", "S")))[0]
+    assert (clauses(ruling), ruling["restore"]) == (["17.1.n"], [])
+
+
+def test_touch_in_the_opponents_turn_is_paid_when_their_series_ends():
+    log = [
+        incident("N", BOARD, touched("b1", "N"), after="b1@-40,210"),
+        stroke("S", BOARD, "r1", "in r1 NW"),
+        stroke("S", BOARD.replace("r1@-200,220", ""), "r2"),
+    ]
+    first, second, third = rule(*log)
+    assert (clauses(first), first["turn"], first["next"], first["place"]) == (["17.1.o"], "continues", "S", [])
+    assert (first["penalty_pieces"], spots(first["restore"])) == (1, [(-30, 200)])
+    assert (second["place"], second["next"]) == ([], "S")
+    assert (third["next"], spots(third["place"]), third["penalty_pieces"]) == ("S", [(0, -485)], 0)
+    assert third["next_reason"] == ["18.1.a", "17.1.o"]
+
+
+def test_two_faults_in_the_opponents_turn_are_two_penalty_pieces():
+    log = [
+        incident("N", BOARD, touched("b1", "N"), after="b1@-40,210"),
+        incident("N", BOARD, touched("r1", "N"), after="r1@-210,210"),
+        stroke("S", BOARD, "r1"),
+    ]
+    assert spots(rule(*log)[-1]["place"]) == [(0, -485), (30, -485)]  # halves alike: the stroke was made from x > 0
+
+
+@pytest.mark.parametrize(
+    ("side", "ids", "after", "lost"),
+    [
+        ("S", "b1+b2", "b1@-40,210 b2@270,-80", True),
+        ("N", "b1+b2", "b1@-40,210 b2@270,-80", True),
+        ("S", "b1+b2", "b1@-40,210", False),
+        ("S", "b1+b2", "b1@-40,210 b2@260.7,-80.7", False),  # less than a millimetre
+        ("S", "b1", "b1@-40,210 r1@-210,225", True),  # pushed along
+    ],
+)
+def test_two_pieces_moved_by_hand(side, ids, after, lost):
+    ruling = rule(incident(side, BOARD, touched(ids, side), after=after))[0]
+    assert (ruling["set"] is not None) is lost
+    if lost:
+        assert ruling["set"]["clause"] == "16.1.e"
+        assert ruling["set"]["side"] == {"S": "N", "N": "S"}[side]
+
+
+def test_each_of_two_hands_answers_for_what_it_named():
+    log = incident(None, BOARD, touched("b1", "N"), touched("r1", "S"), after="b1@-40,210 r1@-210,225")
+    assert clauses(rule(log)[0]) == ["17.1.o", "17.1.n"]
+
+
+def test_a_piece_in_the_hand_loses_the_set():
+    ruling = rule(incident("N", BOARD, {"event": "lifted", "disc": "r1", "side": "N"}))[0]
+    assert ruling["set"] == {"result": "won", "clause": "16.1.f", "side": "S", "player": "Anna"}
+    striker = incident("S", BOARD + " *@0,0", {"event": "lifted", "disc": "striker", "side": "S"})
+    assert rule(striker)[0]["set"] is None
+
+
+def test_moving_the_last_piece_in_the_opponents_turn_loses_the_set():
+    last = "r1@-200,220 r2@150,150 b1@-30,200"
+    assert rule(incident("N", last, touched("b1", "N"), after="b1@-40,200"))[0]["set"]["clause"] == "16.1.f"
+    assert rule(incident("N", last, touched("r1", "N"), after="r1@-210,220"))[0]["set"] is None
+    assert clauses(rule(incident("S", last, touched("b1", "S"), after="b1@-40,200"))[0]) == ["17.1.n"]
+
+
+@pytest.mark.parametrize(
+    ("event", "named", "lost"),
+    [
+        ({"event": "touched", "discs": ["striker"], "side": "S", "by": "cue"}, ["17.1.m"], None),
+        ({"event": "touched", "discs": ["striker"], "side": "S", "by": "hand"}, ["17.1.m"], None),
+        ({"event": "touched", "discs": ["striker"], "side": "N", "by": "hand"}, ["17.1.o"], None),
+        ({"event": "lifted", "disc": "striker", "side": "S"}, ["17.1.l"], None),
+        ({"event": "touched", "discs": ["r1"], "side": "S", "by": "hand"}, ["16.1.k"], "N"),
+        ({"event": "touched", "discs": ["r1"], "side": "N", "by": "cue"}, ["16.1.k"], "S"),
+        ({"event": "touched", "discs": ["b2"], "side": "S", "by": "hand"}, ["17.1.n"], None),
+        ({"event": "touched", "discs": ["b2"], "side": "N", "by": "hand"}, ["17.1.o"], None),
+        ({"event": "lifted", "disc": "b2", "side": "N"}, ["16.1.f"], "S"),
+        ({"event": "touched", "discs": ["b1", "b2"], "side": "S", "by": "hand"}, ["16.1.e"], "N"),
+    ],
+)
+def test_hands_in_a_stroke(event, named, lost):
+    ruling = rule(stroke("S", BOARD, "r1", event, after="r1@-200,300 b2@265,-80 b1@-30,220"))[0]
+    assert clauses(ruling) == named
+    assert (ruling["set"] or {}).get("side") == lost
+
+
+def test_after_the_rest_the_striker_may_be_taken():
+    lifted = {"event": "lifted", "disc": "striker", "side": "S"}
+    assert clauses(rule(stroke("S", BOARD, "r1", {"event": "rest"}, lifted))[0]) == []
+
+
+def test_falls_by_itself_between_strokes():
+    board = BOARD + " r5@399,398!"
+    ruling = rule(incident(None, board, "in r5 NE"))[0]
+    assert (ruling["faults"], spots(ruling["restore"]), ruling["on_table"]) == ([], [(399, 398)], {"S": 3, "N": 2})
+
+
+def test_shaken_table():
+    shaken = {"event": "table_shaken", "moved": ["r1", "b1"]}
+    moved = "r1@-205,220 b1@-35,200"
+    before = rule(incident("N", BOARD, shaken, after=moved))[0]
+    assert (before["set"], len(before["restore"]), before["told"]) == (None, 2, ["12.24"])
+    during = rule(stroke("S", BOARD, "r1"), incident("N", BOARD, shaken, after=moved))[1]
+    assert during["set"] == {"result": "won", "clause": "16.1.b", "side": "S", "player": "Anna"}
+    harmless = rule(stroke("S", BOARD, "r1"), incident("N", BOARD, {"event": "table_shaken", "moved": []}))[1]
+    assert harmless["set"] is None
+
+
+def test_nobody_knows_who_shook_the_table():
+    log = [stroke("S", BOARD, "r1"), incident(None, BOARD, {"event": "table_shaken", "moved": ["r1"]}, after="r1@-205,220")]
+    ruling = rule(*log)[1]
+    assert ruling["status"] == "review"
+    assert [a["assume"] for a in ruling["alternatives"]] == [{"shaken": "nobody"}, {"shaken": "S"}, {"shaken": "N"}]
+
+
+def test_in_doubles_the_partner_at_turn_pays_or_the_one_who_will_have_it_next():
+    doubles = match(form="doubles")
+    own = rule(doubles, incident("N", BOARD, touched("b1", "N"), after="b1@-40,210"))[0]
+    assert own["faults"] == [{"clause": "17.1.n", "side": "N", "pays": "S"}]
+    assert (own["next"], spots(own["place"])) == ("W", [(0, 485)])
+    log = [doubles, incident("E", BOARD, touched("b1", "E"), after="b1@-40,210"), stroke("S", BOARD, "r1")]
+    theirs, end = rule(*log)
+    assert theirs["faults"] == [{"clause": "17.1.o", "side": "E", "pays": "W"}]
+    assert (end["next"], spots(end["place"])) == ("N", [(485, 0)])
+
+
+def test_an_incident_without_positions_uses_the_last_known_ones():
+    log = [stroke("S", BOARD, "r1", after="r1@-200,300"), {"incident": {"side": "N", "timeline": [{"t": 0, **touched("b1", "N")}]}}]
+    assert clauses(rule(*log)[1]) == ["17.1.n"]
+    assert spots(rule(*log)[1]["restore"]) == [(-30, 200)]
