@@ -98,6 +98,7 @@ class Feed:
             client.username_pw_set(self._address.username, self._address.password)
         client.connect_timeout = CONNECT_TIMEOUT_S
         client.on_connect = self._connected
+        client.on_subscribe = self._subscribed
         client.on_disconnect = self._disconnected
         client.on_message = self._message
         return client
@@ -127,6 +128,11 @@ class Feed:
             log.warning("broker refuses the board: %s", reason)
             return
         client.subscribe(f"{self._prefix}#", qos=1)
+
+    def _subscribed(self, _client: mqtt.Client, _data: object, _mid: int, reasons: list[ReasonCode], _props: Properties | None) -> None:
+        if any(reason.is_failure for reason in reasons):
+            log.warning("broker refuses the board's subscription: %s", reasons[0])
+            return
         self._on_link(True)
 
     def _disconnected(

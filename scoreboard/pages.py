@@ -18,6 +18,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from rules.words import PHRASES
 from scoreboard.hub import Hub
 from scoreboard.state import Section, Snapshot
 from scoreboard.view import link_view, section_view
@@ -74,7 +75,7 @@ def make_app(table: str, hub: Hub, snapshot: Callable[[], Snapshot], clock_s: Ca
             return word(key, lang, **parts)
 
         body = templates.get_template(template).render(
-            w=w, link=link, lang=lang, theme=theme, table=table, langs=LANG_NAMES.items(), **more
+            w=w, link=link, lang=lang, theme=theme, table=table, langs=LANG_NAMES.items(), phrases=PHRASES[lang], **more
         )
         return HTMLResponse(body, headers={"content-language": lang, "vary": "accept-language"})
 

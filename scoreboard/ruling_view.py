@@ -1,17 +1,22 @@
-"""A ruling as the page shows it: its state, one line of words, clauses, what to place where, and the margin that decided."""
+"""A ruling as the page shows it: its state, a line of words, clauses, what to place where, and the margin that decided.
+
+The words are the rule book's own (`rules.words`); this module only chooses which of them go where.
+"""
 
 from __future__ import annotations
 
 from typing import Any, Final, Literal
 
-from rules.facts import Contact, Disc, Stroke
-from rules.table import HALF_MM, OPPOSITE, SIDES, Side, clearances_mm
+import msgspec
+
+from rules.table import HALF_MM, OPPOSITE, SIDES, Side
+from rules.words import PHRASES, clause_words, say
 from scoreboard.placing import Target, targets
-from scoreboard.state import MatchView, Ruled, Snapshot
+from scoreboard.state import MatchView, Snapshot
 from scoreboard.words import Lang, word
 
-State = Literal["none", "lawful", "fault", "review", "no_call", "won"]
-NO_CALL: Final = frozenset({"no_call", "no-call", "undecided", "none"})
+State = Literal["none", "lawful", "fault", "review", "no_call", "won", "note"]
+NO_CALL: Final = frozenset({"no_call", "undecided"})
 KIND_OF_ID: Final = {"r": "red", "b": "black"}  # contract: ids begin with the colour's letter
 MAX_LINES: Final = 4  # what fits the panel from 5 m; the drawing shows every place
 SIGMAS: Final = 2.0  # contract: the band that is too close to call
@@ -22,20 +27,25 @@ def team_name(match: MatchView, side: Side, lang: Lang) -> str:
     """The player at a side, in doubles the pair, else the side's own name."""
     sides = (side, OPPOSITE[side]) if match.format == "doubles" else (side,)
     names = [match.players[s].name for s in sides if s in match.players and match.players[s].name]
-    return " / ".join(names) or f"{word('player', lang)} {word(f'side_{side}', lang)}"
+    return " / ".join(names) or f"{word('player', lang)} {PHRASES[lang][f'side_{side}']}"
 
 
-def player_name(match: MatchView, side: object, lang: Lang) -> str:
-    """The one player who stands at a side."""
-    for known in SIDES:
-        if known == side:
-            player = match.players.get(known)
-            return player.name if player and player.name else f"{word('player', lang)} {word(f'side_{known}', lang)}"
-    return "–"
+def names_of(match: MatchView) -> dict[Side, str]:
+    """Names by the side where the players stand now."""
+    return {side: player.name for side, player in match.players.items() if player.name}
+
+
+def shown_ruling(record: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """The ruling that people want to see, and whether it replaces an earlier one: after a judge's edit that is the corrected one."""
+    again = record.get("refolded")
+    last = again[-1] if isinstance(again, list) and again else None
+    if isinstance(last, dict) and isinstance(last.get("ruling"), dict):
+        return last["ruling"], True
+    return record, False
 
 
 def state_of(ruling: dict[str, Any]) -> State:
-    """ "Review" and "no call" are never shown as "no fault"."""
+    """How the panel looks; review and "no call" never look like "no fault"."""
     status = ruling.get("status", "final")
     if status == "review":
         return "review"
@@ -43,33 +53,36 @@ def state_of(ruling: dict[str, Any]) -> State:
         return "no_call"
     if ruling.get("match") or (ruling.get("set") or {}).get("result") == "won":
         return "won"
-    if ruling.get("faults"):
+    if ruling.get("faults") or ruling.get("lawful") is False:
         return "fault"
-    if ruling.get("kind", "stroke") == "stroke" and not isinstance(ruling.get("lawful"), bool):
-        return "no_call"
-    return "lawful" if ruling.get("lawful", True) else "fault"
+    if ruling.get("kind", "stroke") != "stroke":
+        return "note"
+    return "lawful" if ruling.get("lawful") is True else "no_call"
 
 
 def ruling_view(now: Snapshot, lang: Lang) -> dict[str, Any]:
     """The newest ruling, or an empty state when there is none yet."""
-    match = now.match or MatchView()
     if not now.rulings:
         return _panel("none", word("no_ruling", lang), word("no_ruling_text", lang))
-    ruled = now.rulings[-1]
-    ruling = ruled.ruling
+    match = now.match or MatchView()
+    ruling, corrected = shown_ruling(now.rulings[-1])
     state = state_of(ruling)
-    title, text, lines = _words(state, ruling, match, lang)
     where = targets(ruling, now.discs)
+    lines = _readings(ruling, match, lang) if state == "review" else [_to_do(t, lang) for t in where]
     return _panel(
         state,
-        title,
-        text,
-        clauses=_clauses(ruling),
-        lines=_fitting(lines or [_to_do(t, lang) for t in where], lang),
+        _title(state, ruling, lang),
+        _text(state, ruling, match, lang),
+        clauses=clauses_of(ruling),
+        lines=_fitting(lines, lang),
         targets=[[t.kind, t.x_mm, t.y_mm, t.from_x_mm, t.from_y_mm, t.done] for t in where],
-        margin=margin_view(ruled, lang),
-        tag=word("corrected", lang) if ruling.get("corrected") else "",
+        margin=margin_view(ruling, lang),
+        tag=word("corrected", lang) if corrected else "",
     )
+
+
+def _panel(state: State, title: str, text: str, **more: object) -> dict[str, Any]:
+    return {"state": state, "title": title, "text": text, "clauses": [], "lines": [], "targets": [], "margin": None, "tag": "", **more}
 
 
 def _fitting(lines: list[str], lang: Lang) -> list[str]:
@@ -78,75 +91,113 @@ def _fitting(lines: list[str], lang: Lang) -> list[str]:
     return [*lines[: MAX_LINES - 1], word("more", lang, n=len(lines) - MAX_LINES + 1)]
 
 
-def _panel(state: State, title: str, text: str, **more: object) -> dict[str, Any]:
-    return {"state": state, "title": title, "text": text, "clauses": [], "lines": [], "targets": [], "margin": None, "tag": "", **more}
-
-
-def _words(state: State, ruling: dict[str, Any], match: MatchView, lang: Lang) -> tuple[str, str, list[str]]:
+def _title(state: State, ruling: dict[str, Any], lang: Lang) -> str:
+    phrases = PHRASES[lang]
+    ended, result = ruling.get("match"), ruling.get("set")
+    if state == "won" and isinstance(ended, dict):
+        score = ":".join(str(n) for n in ended.get("sets") or [])
+        return phrases["match_won" if ended.get("winner") else "match_drawn"].format(who=ended.get("player") or "", score=score)
+    if state == "won" and isinstance(result, dict):
+        return phrases["set_won"].format(who=result.get("player") or "")
+    if state == "note":
+        return word("judge" if ruling.get("kind") == "judge" else "between", lang)
     if state == "no_call":
-        return word("no_call", lang), word("no_call_text", lang), []
+        return word("no_call", lang)
+    return phrases[state]
+
+
+def _text(state: State, ruling: dict[str, Any], match: MatchView, lang: Lang) -> str:
+    if state == "no_call":
+        return word("no_call_text", lang)
     if state == "review":
-        readings = [r for r in ruling.get("alternatives") or [] if isinstance(r, dict)]
-        several = len(disputed(ruling)) > 1
-        lines = [f"{_assumed(r, several, lang)}: {_reading(r.get('ruling') or {}, match, lang)}" for r in readings]
-        return word("review", lang), word("review_text", lang), lines
-    return _title(state, ruling, match, lang), _after(ruling, match, lang), []
+        return word("review_text", lang)
+    if state == "note":
+        return in_words(ruling, match, lang)
+    phrases = PHRASES[lang]
+    said = [_capital(clause_words(clause, lang)) for clause in clauses_of(ruling)[:1]]
+    penalty = ruling.get("penalty_pieces") or 0
+    if penalty:
+        said.append(phrases["penalty_one"] if penalty == 1 else phrases["penalty_many"].format(n=penalty))
+    if (ruling.get("set") or {}).get("result") == "replay":
+        said.append(phrases["set_replay"])
+    side = next((s for s in SIDES if s == ruling.get("next")), None)
+    if side is not None and ruling.get("match") is None and ruling.get("turn") in ("continues", "passes", "interrupted"):
+        key = "passes" if ruling.get("set") else str(ruling["turn"])
+        said.append(phrases[key].format(who=team_name_at(match, side, lang)))
+    return " · ".join(s for s in said if s)
 
 
-def _title(state: State, ruling: dict[str, Any], match: MatchView, lang: Lang) -> str:
-    ended = ruling.get("match")
-    if isinstance(ended, dict):
-        winner = ended.get("winner")
-        name = ended.get("player") or player_name(match, winner, lang)
-        return word("match_won", lang, name=name) if winner else word("match_drawn", lang)
-    result = ruling.get("set")
-    if isinstance(result, dict):
-        if result.get("result") == "replay":
-            return word("set_replay", lang)
-        return word("set_won", lang, name=result.get("player") or player_name(match, result.get("side"), lang))
-    return word("fault" if state == "fault" else "lawful", lang)
-
-
-def _after(ruling: dict[str, Any], match: MatchView, lang: Lang) -> str:
-    if ruling.get("match") or ruling.get("next") is None:
+def in_words(ruling: dict[str, Any], match: MatchView, lang: Lang, form: Literal["short", "full"] = "short") -> str:
+    """The rule book's own sentence; empty for a ruling of a newer kind that it can't read."""
+    try:
+        return say(ruling, lang, form, names_of(match))
+    except msgspec.ValidationError:
         return ""
-    key = {"continues": "continues", "interrupted": "interrupted"}.get(str(ruling.get("turn")), "next")
-    text = word(key, lang, name=player_name(match, ruling["next"], lang))
-    penalty = ruling.get("penalty_pieces", 0)
-    return f"{text} · {word('penalty_one', lang)}" if penalty else text
+
+
+def team_name_at(match: MatchView, side: Side, lang: Lang) -> str:
+    """The one player who stands at a side."""
+    player = match.players.get(side)
+    return player.name if player and player.name else f"{word('player', lang)} {PHRASES[lang][f'side_{side}']}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+# --- a review's readings --------------------------------------------------------------------------------------------
+
+
+def alternatives_of(ruling: dict[str, Any]) -> list[dict[str, Any]]:
+    """The readings of a review, as records."""
+    found = ruling.get("alternatives")
+    return [r for r in found if isinstance(r, dict)] if isinstance(found, list) and ruling.get("status") == "review" else []
 
 
 def disputed(ruling: dict[str, Any]) -> frozenset[str]:
     """Ids of the discs on which a review turns."""
-    if ruling.get("status") != "review":
-        return frozenset()
-    return frozenset(str(i) for r in ruling.get("alternatives") or [] if isinstance(r, dict) for i in r.get("assume") or {})
+    return frozenset(i for r in alternatives_of(ruling) for key in r.get("assume") or {} for i in str(key).split("+"))
 
 
-def _assumed(reading: dict[str, Any], several: bool, lang: Lang) -> str:
-    said = []
-    for disc, how in (reading.get("assume") or {}).items():
-        kind = KIND_OF_ID.get(str(disc)[:1])
-        name = word(f"piece_{kind}", lang) if kind else str(disc)
-        said.append(f"{name} {disc if several and kind else ''} {word(how, lang) if how in ('dark', 'light') else how}".replace("  ", " "))
-    return ", ".join(said)
+def assumed_words(reading: dict[str, Any], ruling: dict[str, Any], match: MatchView, lang: Lang) -> str:
+    """What a reading takes for seen: "Red piece dark"; ids are named only where several pieces are in question."""
+    several = len(disputed(ruling)) > 1
+    phrases, names, said = PHRASES[lang], names_of(match), []
+    for key, answer in (reading.get("assume") or {}).items():
+        about = [_piece(i, several, lang) for i in str(key).split("+")] if key not in ("shaken", "returned") else []
+        subject = phrases["shaken"] if key == "shaken" else word("striker", lang) if key == "returned" else " + ".join(about)
+        who = next((name for side, name in names.items() if side == answer), str(answer))
+        said.append(f"{subject} {phrases.get(str(answer), _piece(who, several, lang))}")
+    return _capital(", ".join(said))
 
 
-def _reading(ruling: dict[str, Any], match: MatchView, lang: Lang) -> str:
-    clauses = ", ".join(_clauses(ruling))
-    title = _title(state_of(ruling), ruling, match, lang)
-    return f"{title} ({clauses})" if clauses else title
+def _piece(name: str, several: bool, lang: Lang) -> str:
+    kind = KIND_OF_ID.get(name[:1]) if name[1:].isdigit() else None
+    if kind is None:
+        return name
+    return f"{word(f'piece_{kind}', lang)} {name}" if several else word(f"piece_{kind}", lang)
 
 
-def _clauses(ruling: dict[str, Any]) -> list[str]:
+def _readings(ruling: dict[str, Any], match: MatchView, lang: Lang) -> list[str]:
+    out = []
+    for reading in alternatives_of(ruling):
+        leads_to = reading.get("ruling") or {}
+        named = ", ".join(clauses_of(leads_to))
+        verdict = _title(state_of(leads_to), leads_to, lang)
+        out.append(f"{assumed_words(reading, ruling, match, lang)}: {verdict}{f' ({named})' if named else ''}")
+    return out
+
+
+def clauses_of(ruling: dict[str, Any]) -> list[str]:
+    """Clauses worth naming: the faults', the set's and match's; for a lawful stroke why the turn passes."""
     named = [f.get("clause") for f in ruling.get("faults") or [] if isinstance(f, dict)]
-    for part in ("match", "set"):
-        result = ruling.get(part)
-        if isinstance(result, dict):
-            named.append(result.get("clause"))
+    named += [part.get("clause") for part in (ruling.get("match"), ruling.get("set")) if isinstance(part, dict)]
     if not any(named):
-        named = list(ruling.get("next_reason") or [])
+        named = list(ruling.get("next_reason") or []) if ruling.get("turn") != "continues" else []
     return list(dict.fromkeys(str(c) for c in named if c))
+
+
+# --- placing and margins ---------------------------------------------------------------------------------------------
 
 
 def _to_do(target: Target, lang: Lang) -> str:
@@ -156,58 +207,30 @@ def _to_do(target: Target, lang: Lang) -> str:
     if target.done:
         return f"{text} – {word('in_place', lang)}"
     if target.off_mm:
-        parts = [
-            word("off_by", lang, mm=f"{mm:.0f}" if mm >= 10 else f"{mm:.1f}", to=word(f"side_{side}", lang)) for side, mm in target.off_mm
-        ]
-        return f"{text} – {', '.join(parts)}"
+        parts = [f"{mm:.{0 if mm >= 10 else 1}f} mm {PHRASES[lang][f'side_{side}']}" for side, mm in target.off_mm]
+        return f"{text} – {word('off_by', lang)} {', '.join(parts)}"
     return text
 
 
-# --- the margin -----------------------------------------------------------------------------------------------------
-
-
-def margin_view(ruled: Ruled, lang: Lang) -> dict[str, Any] | None:
+def margin_view(ruling: dict[str, Any], lang: Lang) -> dict[str, Any] | None:
     """The clearance that decided dark or light, with its uncertainty; None where none was near enough to matter."""
-    named = ruled.ruling.get("margins")
-    if isinstance(named, list) and named and isinstance(named[0], dict):
-        first = min(named, key=lambda m: abs(float(m.get("clearance_mm", HALF_MM))))
-        clearance_mm, sigma_mm = float(first.get("clearance_mm", HALF_MM)), float(first.get("sigma_mm", 0.0))
-        zone, disc = str(first.get("zone", "")), str(first.get("id", first.get("disc", "")))
-    else:
-        found = None if ruled.stroke is None else first_touched_clearance(ruled.stroke)
-        if found is None:
-            return None
-        disc, zone, clearance_mm, sigma_mm = found
+    found = ruling.get("margins")
+    records = [m for m in found if isinstance(m, dict)] if isinstance(found, list) else []
+    nearest = min(records, key=lambda m: abs(_number(m.get("clearance_mm"), HALF_MM)), default={})
+    clearance_mm, sigma_mm = _number(nearest.get("clearance_mm"), HALF_MM), _number(nearest.get("sigma_mm"), 0.0)
     if abs(clearance_mm) > NEAR_MM:
         return None
-    close = abs(clearance_mm) <= SIGMAS * sigma_mm
-    how = "close" if close else "dark" if clearance_mm > 0 else "light"
+    how = "close" if abs(clearance_mm) <= SIGMAS * sigma_mm else "dark" if clearance_mm > 0 else "light"
+    zone = word("circle" if nearest.get("zone") == "circle" else "own_zone", lang)
     return {
         "mm": round(clearance_mm, 2),
         "sigma2": round(SIGMAS * sigma_mm, 2),
         "how": how,
-        "text": _margin_of(disc, zone, lang),
+        "text": f"{_piece(str(nearest.get('id', '')), False, lang)} · {zone}",
         "value": f"{clearance_mm:+.1f} ± {SIGMAS * sigma_mm:.1f} mm".replace("-", "\u2212"),
-        "verdict": word(how, lang),
+        "verdict": word("close", lang) if how == "close" else PHRASES[lang][how],
     }
 
 
-def _margin_of(disc: str, zone: str, lang: Lang) -> str:
-    kind = KIND_OF_ID.get(disc[:1])
-    return f"{word(f'piece_{kind}', lang) if kind else disc} · {word('circle' if zone == 'circle' else 'own_zone', lang)}"
-
-
-def first_touched_clearance(stroke: Stroke) -> tuple[str, str, float, float] | None:
-    """Id, zone, clearance and sigma of the striker's first own piece, for the nearer of its dark areas."""
-    contact = next((e for e in stroke.timeline if isinstance(e, Contact) and "striker" in e.discs), None)
-    if contact is None:
-        return None
-    before = {disc.id: disc for disc in stroke.before.discs}
-    found = [_nearest_zone(before[i], stroke.side) for i in contact.discs if i in before and before[i].kind != "striker"]
-    return min(found, key=lambda f: abs(f[2]), default=None)
-
-
-def _nearest_zone(disc: Disc, side: Side) -> tuple[str, str, float, float]:
-    clearance_mm = clearances_mm(disc.kind, disc.x_mm, disc.y_mm)
-    zone: Side | Literal["circle"] = side if clearance_mm[side] >= clearance_mm["circle"] else "circle"
-    return disc.id, zone, clearance_mm[zone], disc.sigma_mm or 0.0
+def _number(value: object, otherwise: float) -> float:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else otherwise

@@ -91,6 +91,11 @@ class Scoreboard:
             raise BoardNotStarted("the board has not been started")
         return self._url
 
+    @property
+    def is_connected(self) -> bool:
+        """Whether the broker is there and has taken the subscription."""
+        return self._store.snapshot.broker
+
     def start(self) -> str:
         """Open the port (the next free one when it is taken), start serving and return the address."""
         self._socket = listening_socket(self._host, self._port)

@@ -12,12 +12,11 @@ from typing import Any, Final, Literal, get_args
 import msgspec
 
 from device import topics
-from rules.facts import Player, SeenDisc, SeenDiscs, Stroke
+from rules.facts import Player, SeenDisc, SeenDiscs
 from rules.table import SIDES, Colour, Kind, Side
 
 KEPT_RULINGS: Final = 12  # as many as the console shows; the match log keeps the rest
 SLOTS: Final[dict[Kind, range]] = {"red": range(16), "black": range(16, 32), "striker": range(32, 34)}  # 25.2: 16 of each; a spare striker
-NEXT_SEQS: Final = 2  # a stroke's ruling follows it at once in the table's seq
 MAX_NAME: Final = 60  # characters; longer names are cut, a page must not be flooded
 
 Section = Literal["link", "discs", "match", "ruling"]
@@ -51,14 +50,6 @@ class SlottedDisc:
 
 
 @dataclass(frozen=True, slots=True)
-class Ruled:
-    """A ruling as it came, with the stroke that it is about where that was seen."""
-
-    ruling: dict[str, Any]
-    stroke: Stroke | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Snapshot:
     """All that is known of the table at one moment; replaced as a whole, never changed."""
 
@@ -67,9 +58,7 @@ class Snapshot:
     picture_at_s: float | None = None  # monotonic time of the last live picture; None when only a retained one came
     discs: tuple[SlottedDisc, ...] = ()
     match: MatchView | None = None
-    rulings: tuple[Ruled, ...] = ()
-    stroke: Stroke | None = None
-    stroke_seq: int = 0
+    rulings: tuple[dict[str, Any], ...] = ()  # by seq, oldest first
 
 
 class Unreadable(ValueError):
@@ -85,9 +74,9 @@ def apply(now: Snapshot, name: str, payload: bytes, *, retained: bool, at_s: flo
     """Fold one message of topic `name` (below the table's prefix) and say which sections changed; raises `Unreadable`."""
     if name == topics.DISCS.name:
         after = _discs(now, payload, retained, at_s)
-        guiding = now.rulings and (now.rulings[-1].ruling.get("place") or now.rulings[-1].ruling.get("restore"))
+        guiding = now.rulings and (now.rulings[-1].get("place") or now.rulings[-1].get("restore"))
         return after, ("discs", "ruling") if guiding else ("discs",)
-    if name not in (topics.STATUS.name, topics.MATCH.name, topics.RULING.name, topics.STROKE.name):
+    if name not in (topics.STATUS.name, topics.MATCH.name, topics.RULING.name):
         return now, ()
     record = _record(name, payload)
     if name == topics.STATUS.name:
@@ -97,14 +86,11 @@ def apply(now: Snapshot, name: str, payload: bytes, *, retained: bool, at_s: flo
         after = replace(now, match=read_match(record))
         last = record.get("last_ruling")  # a board opened late learns the last ruling from here
         if isinstance(last, dict) and not now.rulings:
-            return replace(after, rulings=(Ruled(last),)), ("match", "discs", "ruling")
+            return replace(after, rulings=(last,)), ("match", "discs", "ruling")
         return after, ("match", "discs")
     seq = _count(record.get("seq"))
-    if name == topics.STROKE.name:
-        return replace(now, stroke=_stroke(record), stroke_seq=seq), ()
-    about = now.stroke if 0 < seq - now.stroke_seq <= NEXT_SEQS else None
-    kept = [r for r in now.rulings if not seq or r.ruling.get("seq") != seq]  # QoS 1 may repeat, a replay does
-    ordered = sorted([*kept, Ruled(record, about)], key=lambda r: _count(r.ruling.get("seq")))
+    kept = [r for r in now.rulings if not seq or r.get("seq") != seq]  # QoS 1 may repeat, a replay does
+    ordered = sorted([*kept, record], key=lambda r: _count(r.get("seq")))
     return replace(now, rulings=tuple(ordered[-KEPT_RULINGS:])), ("ruling", "discs")
 
 
@@ -125,13 +111,6 @@ def _record(name: str, payload: bytes) -> dict[str, Any]:
     if not isinstance(record, dict):
         raise Unreadable(f"{name}: an object was expected, not {type(record).__name__}")
     return record
-
-
-def _stroke(record: dict[str, Any]) -> Stroke:
-    try:
-        return msgspec.convert(record.get("stroke", record), Stroke)
-    except msgspec.ValidationError as error:
-        raise Unreadable(f"stroke: {error}") from error
 
 
 def _discs(now: Snapshot, payload: bytes, retained: bool, at_s: float) -> Snapshot:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from rules.table import HALF_MM, OPPOSITE, SIDES, Kind, Side, clearances_mm
-from scoreboard.ruling_view import disputed, ruling_view, team_name
+from rules.words import PHRASES
+from scoreboard.ruling_view import disputed, ruling_view, shown_ruling, team_name, team_name_at
 from scoreboard.state import MatchView, Section, SlottedDisc, Snapshot
 from scoreboard.words import Lang, word
 
@@ -44,7 +45,7 @@ def link_view(now: Snapshot, at_s: float) -> dict[str, Any]:
 def discs_view(now: Snapshot) -> dict[str, Any]:
     """Each disc as [slot, x, y, mark, pose]; mark 0 none, 1 dark for the player at turn, 2 too close to call, 3 what a review is about."""
     lie = HALF_MM + NOT_FLAT_DEPTH_MM
-    asked = disputed(now.rulings[-1].ruling) if now.rulings else frozenset()
+    asked = disputed(shown_ruling(now.rulings[-1])[0]) if now.rulings else frozenset()
     rows = [
         [s.slot, _clamp(s.disc.x_mm, lie), _clamp(s.disc.y_mm, lie), REVIEWED if s.disc.id in asked else _mark(s, now.match), s.disc.pose]
         for s in now.discs
@@ -122,7 +123,6 @@ def _team(now: Snapshot, match: MatchView, side: Side, doubles: bool, lang: Lang
 
 
 def _turn_word(match: MatchView, doubles: bool, lang: Lang) -> str:
-    player = match.players.get(match.turn) if match.turn else None
-    if doubles and player is not None:
-        return word("next", lang, name=player.name)
+    if doubles and match.turn is not None:
+        return PHRASES[lang]["passes"].format(who=team_name_at(match, match.turn, lang))
     return word("turn", lang)

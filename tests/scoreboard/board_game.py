@@ -100,9 +100,13 @@ def set_won(seq: int = 5) -> dict[str, Any]:
     return ruling(seq, set={"result": "won", "side": "S", "player": "Anna Ozoliņa", "clause": "20.3"}, on_table={"S": 0, "N": 2})
 
 
-STROKE: dict[str, Any] = {
-    "schema": "novuss.stroke/1", "seq": 1, "side": "S",
-    "before": {"discs": [{"id": "r5", "kind": "red", "x_mm": -301.0, "y_mm": -374.3, "sigma_mm": 0.2}]},
-    "timeline": [{"t": 0.0, "event": "struck"}, {"t": 0.2, "event": "contact", "discs": ["striker", "r5"]}, {"t": 2.0, "event": "rest"}],
-    "after": {"discs": []},
-}  # fmt: skip
+def warning(seq: int = 6) -> dict[str, Any]:
+    return ruling(seq, kind="judge", lawful=None, warnings={"S": 2, "N": 0}, pocketed=[])
+
+
+def resolved(seq: int = 7) -> dict[str, Any]:
+    return ruling(seq, kind="judge", lawful=None, pocketed=[], refolded=[{"entry": 3, "ruling": fault(3)}])
+
+
+def judged() -> list[dict[str, Any]]:
+    return [warning(), resolved()]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from board_rig import CHROMIUM, FLAGS, Broker, Table, free_port
+from board_rig import CHROMIUM, FLAGS, Broker, Table, free_port, wait_until
 
 from scoreboard.server import Scoreboard
 
@@ -33,6 +33,7 @@ def table(broker: Broker) -> Iterator[Table]:
 def scoreboard(broker: Broker) -> Iterator[Scoreboard]:
     board = Scoreboard(broker.url, "t1", port=free_port())
     board.start()
+    wait_until(lambda: board.is_connected)
     yield board
     board.stop()
 

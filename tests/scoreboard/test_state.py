@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import board_game as game
@@ -10,7 +12,7 @@ import pytest
 
 from scoreboard.catchup import BEYOND, LAST_MESSAGES, CatchUp
 from scoreboard.feed import BrokerAddress
-from scoreboard.ruling_view import first_touched_clearance, margin_view, ruling_view, state_of
+from scoreboard.ruling_view import margin_view, ruling_view, state_of
 from scoreboard.state import KEPT_RULINGS, Snapshot, Unreadable, apply, connected, slotted
 from scoreboard.view import discs_view, link_view, match_view, section_view
 from scoreboard.words import LANGS, WORDS, pick_lang, word
@@ -56,7 +58,6 @@ def test_language_is_the_address_s_then_the_browser_s(asked: str | None, accept:
         ("discs", b'{"discs":[{"kind":"blue","x_mm":0,"y_mm":0,"sigma_mm":1}]}'),
         ("match", b"[1]"),
         ("ruling", b"\xff\xfe"),
-        ("stroke", b'{"side":"S"}'),
         ("status", b"12"),
     ],
 )
@@ -125,13 +126,15 @@ def test_dark_close_and_light_are_marked_for_the_player_at_turn_only() -> None:
 
 def test_a_repeated_ruling_counts_once_and_order_is_that_of_the_seq() -> None:
     now = fold(*[("ruling", game.ruling(seq)) for seq in (1, 2, 2, 5, 3)])
-    assert [r.ruling["seq"] for r in now.rulings] == [1, 2, 3, 5]
+    assert [r["seq"] for r in now.rulings] == [1, 2, 3, 5]
     now = fold(*[("ruling", game.ruling(seq)) for seq in range(1, 40)])
     assert len(now.rulings) == KEPT_RULINGS
 
 
 @pytest.mark.parametrize("lang", LANGS)
-@pytest.mark.parametrize("record", [game.ruling(), game.fault(), game.review(), game.no_call(), game.set_won()])
+@pytest.mark.parametrize(
+    "record", [game.ruling(), game.fault(), game.review(), game.no_call(), game.set_won(), game.warning(), game.resolved()]
+)
 def test_every_ruling_has_words_in_every_language(record: dict[str, Any], lang: Any) -> None:
     now = fold(*PLAYING, ("ruling", record))
     view = ruling_view(now, lang)
@@ -153,15 +156,24 @@ def test_a_review_with_nulls_where_its_readings_differ_is_shown() -> None:
     assert view["lines"][0].startswith("Red piece dark")
 
 
-def test_margin_of_the_first_piece_with_its_sigma_from_the_stroke() -> None:
-    stroke = msgspec.convert(game.STROKE, type=fold(("stroke", game.STROKE)).stroke.__class__)
-    assert first_touched_clearance(stroke) == ("r5", "S", pytest.approx(-0.2), 0.2)
-    now = fold(("stroke", game.STROKE), ("ruling", game.ruling(2)))
-    view = margin_view(now.rulings[-1], "en")
+def test_margin_is_the_nearest_one_with_twice_its_sigma() -> None:
+    margins = [
+        {"id": "r1", "zone": "circle", "clearance_mm": 9.0, "sigma_mm": 0.2},
+        {"id": "r5", "zone": "S", "clearance_mm": -0.2, "sigma_mm": 0.2},
+    ]
+    view = margin_view(game.ruling(margins=margins), "en")
     assert view is not None
-    assert view["how"] == "close"
-    assert view["value"] == "−0.2 ± 0.4 mm"
-    assert margin_view(fold(("stroke", game.STROKE), ("ruling", game.ruling(9))).rulings[-1], "en") is None, "another stroke's ruling"
+    assert (view["how"], view["value"], view["text"]) == ("close", "−0.2 ± 0.4 mm", "Red piece · zone line")
+    assert margin_view(game.ruling(margins=margins[:1]), "en")["how"] == "dark"  # type: ignore[index]
+    assert margin_view(game.ruling(margins=[{"id": "r1", "zone": "S", "clearance_mm": -300.0, "sigma_mm": 0.2}]), "en") is None
+    assert margin_view(game.ruling(margins="?"), "en") is None
+
+
+def test_a_judge_s_word_shows_what_it_changed() -> None:
+    view = ruling_view(fold(*PLAYING, ("ruling", game.warning())), "en")
+    assert (view["state"], view["title"]) == ("note", "Judge's decision")
+    view = ruling_view(fold(*PLAYING, ("ruling", game.resolved())), "en")
+    assert (view["state"], view["tag"]) == ("fault", "corrected")
 
 
 def test_guided_placing_counts_down_and_turns_done() -> None:
@@ -173,7 +185,7 @@ def test_guided_placing_counts_down_and_turns_done() -> None:
         return view["lines"][0], view["targets"][0][5]
 
     assert line(300.0, 0.0) == ("Place a red piece (17.3)", False)
-    assert line(3.0, 485.0) == ("Place a red piece (17.3) – 3.0 mm toward W", False)
+    assert line(3.0, 485.0) == ("Place a red piece (17.3) – still 3.0 mm W", False)
     assert line(0.3, 484.8) == ("Place a red piece (17.3) – in place", True)
 
 
@@ -209,3 +221,28 @@ def test_catching_up_asks_for_the_end_then_for_gaps() -> None:
 
 def test_words_fill_their_parts() -> None:
     assert word("set_of", "lv", n=2, of=5) == "2. sets no 5"
+
+
+def test_colours_of_words_stand_out_enough_to_be_read() -> None:
+    """WCAG AA: 4.5 to 1 for every colour that words have on every ground they stand on, in both themes."""
+    css = (Path(__file__).parents[2] / "scoreboard" / "static" / "board.css").read_text(encoding="utf-8")
+    dark = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{3,6});", css.split("[data-theme")[0]))
+    light = {**dark, **dict(re.findall(r"--([\w-]+): (#[0-9a-f]{3,6});", css.split('[data-theme="light"] {')[1].split("}")[0]))}
+    grounds = {"ink": ("bg", "bg-2", "card"), "ink-2": ("bg", "bg-2", "card"), "accent-ink": ("accent",), "fault": ("card", "bg", "bg-2")}
+    grounds |= dict.fromkeys(("lawful", "review", "no-call", "won"), ("card",))
+    for theme in (dark, light):
+        for ink, on in grounds.items():
+            for ground in on:
+                assert contrast(theme[ink], theme[ground]) >= 4.5, (ink, ground, theme is light)
+
+
+def contrast(one: str, other: str) -> float:
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(colour: str) -> float:
+    digits = colour[1:] if len(colour) == 7 else "".join(2 * c for c in colour[1:])
+    parts = [int(digits[n : n + 2], 16) / 255 for n in (0, 2, 4)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
