@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
-from rules.table import HALF_MM, TOWARD, Side
+from rules.table import HALF_MM, TOWARD, Side, radius_mm
 from virtual_table.hands import Shape
 from virtual_table.motion import Piece, Track
 
@@ -116,3 +116,44 @@ def carry(track: Track, act: Act, start: float, end: float, lift_mm: float = 14.
         track.add(Piece(a, x0, y0, z0, (x1 - x0) / dt, (y1 - y0) / dt, (z1 - z0) / dt, 0, 0, 0, b, 0, 0))
     x, y, _ = held(end)
     track.put(end, x, y)
+
+
+def strike(start: float, struck_s: float, side: Side, at_mm: tuple[float, float], velocity_mm_s: tuple[float, float]) -> tuple[Act, Act]:
+    """Cue and bridge hand of one stroke: aiming to and fro, the strike that touches the striker at `struck_s`, and away."""
+    (x, y), (vx, vy) = at_mm, velocity_mm_s
+    toward = math.atan2(vy, vx)
+    c, s = math.cos(toward), math.sin(toward)
+    speed = math.hypot(vx, vy)
+
+    def tip(t: float, back_mm: float) -> Key:
+        away = radius_mm("striker") + back_mm
+        return Key(t, x - c * away, y - s * away, 8.0, toward)
+
+    aim = struck_s - 0.28
+    swing = [tip(start + 0.35 + k * 0.28, 45.0 if k % 2 else 18.0) for k in range(int((aim - start - 0.4) / 0.28))]
+    follow = -min(0.035 * speed, 55.0)  # the tip stops soon after: what follows the striker would touch it twice
+    cue = Act(
+        "cue",
+        side,
+        (
+            tip(start, 700.0),
+            *swing,
+            tip(aim, 80.0),
+            tip(struck_s - 0.9 * 80 / speed, 80.0),
+            tip(struck_s, 0.0),
+            tip(struck_s + 0.03, follow),
+            tip(struck_s + 0.5, follow),
+            tip(struck_s + 0.95, 800.0),
+        ),
+    )
+    # The bridge hand lies on the rail (12.7) where the cue crosses it.
+    to_rail = (HALF_MM + 25 + (y if side == "S" else -y)) / max(0.3, abs(s))
+    hand_x, hand_y = x - c * (to_rail + 60), y - s * (to_rail + 60)
+    gone = (hand_x - c * 450, hand_y - s * 450)
+    keys = (
+        Key(start, *gone, 60, toward),
+        Key(start + 0.35, hand_x, hand_y, 50, toward + 0.12),
+        Key(struck_s + 0.45, hand_x, hand_y, 50, toward + 0.12),
+        Key(struck_s + 0.9, *gone, 60, toward),
+    )
+    return cue, Act("hand", side, keys)

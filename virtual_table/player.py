@@ -49,6 +49,8 @@ def plan(rng: np.random.Generator, table: Table, side: Side, surface: Surface) -
         wrong = _wrong(rng, discs, own, dark, places, side)
         if wrong is not None:
             return wrong
+    if not own:  # 20.4: the other player's only series goes on with none of one's own on the table
+        return _gap(rng, discs, places, side) or _ahead(rng, places, side)
     if light:
         best = _best_pot(light, discs, places, surface, side)
         if best is not None:
@@ -183,6 +185,10 @@ def _wrong(rng: np.random.Generator, discs: dict[str, Vec], own: dict[str, Vec],
     if kind == "miss":
         return _gap(rng, discs, places, side)
     return _hit(rng, other, discs, places, "opponent", (1000.0, 2500.0), side) if other else None
+
+
+def _ahead(rng: np.random.Generator, places: Vec, side: Side) -> Plan:
+    return _struck(rng, places[0], -np.array(TOWARD[side], dtype=np.float64), 1500.0, "miss")
 
 
 def _gap(rng: np.random.Generator, discs: dict[str, Vec], places: Vec, side: Side) -> Plan | None:

@@ -6,8 +6,10 @@ import math
 from collections.abc import Iterator
 from typing import Final, Literal, get_args
 
-from rules.table import HALF_MM, POCKET_RADIUS_MM, POCKETS_MM, Side, radius_mm
+from rules.table import HALF_MM, Side, radius_mm
+from virtual_table import layout
 from virtual_table.acting import Act, Key, carry, reach
+from virtual_table.motion import Track
 from virtual_table.story import Habits, Story
 
 Nothing = Literal["tidy", "lean", "pass_striker", "aim", "flicker", "exposure", "still"]
@@ -24,25 +26,10 @@ class Quiet(Story):
         super().__init__(seed, habits)
 
     def _lay_out(self, t: float) -> None:
-        super()._lay_out(t)
-        taken: list[tuple[float, float]] = []
-        for name, track in self.tracks.items():
-            if name == "striker" or self.rng.random() < 0.3:
-                if name != "striker":
-                    track.remove(t)
-                continue
-            x, y = self._somewhere(taken)
-            taken.append((x, y))
-            track.put(t, x, y, float(self.rng.uniform(0, 6.28)))
-        self.tracks["striker"].put(t, *self._somewhere(taken))
-
-    def _somewhere(self, taken: list[tuple[float, float]]) -> tuple[float, float]:
-        limit = HALF_MM - radius_mm("striker")
-        while True:
-            x, y = (float(v) for v in self.rng.uniform(-limit, limit, 2))
-            apart = all(math.hypot(x - a, y - b) > 2 * radius_mm("striker") for a, b in taken)
-            if apart and all(math.hypot(x - a, y - b) > POCKET_RADIUS_MM + 25 for a, b in POCKETS_MM.values()):
-                return x, y
+        position = layout.scattered(self.rng)
+        position["striker"] = ("striker", *layout.free_spot(self.rng, "striker", position))
+        for name, (kind, x, y) in position.items():
+            self.tracks.setdefault(name, Track(name, kind)).put(t, x, y, float(self.rng.uniform(0, 2 * math.pi)))
 
     def light_at(self, t: float) -> float:
         """Lamps that flicker, or a camera that changes its exposure in the middle."""
@@ -78,8 +65,7 @@ class Quiet(Story):
             lies = striker.at(t)
             if lies is None:
                 return t + 1.0
-            taken = [(p.x_mm, p.y_mm) for i, p in self.places(t).items() if i != "striker"]
-            x, y = self._somewhere(taken)
+            x, y = layout.free_spot(self.rng, "striker", {i: d for i, d in self.table(t).discs.items() if i != "striker"})
             way = 0.9 + math.hypot(lies.x_mm - x, lies.y_mm - y) / 700
             act = reach(side, t, [(0.7, lies.x_mm, lies.y_mm), (0.8, lies.x_mm, lies.y_mm), (way, x, y), (way + 0.2, x, y)])
             carry(striker, act, t + 0.75, t + way)

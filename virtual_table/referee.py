@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from rules.table import HALF_MM, OPPOSITE, POCKET_RADIUS_MM, POCKETS_MM, TOWARD, Colour, Kind, Side, clearances_mm, radius_mm
+from virtual_table.layout import PIECES
 
 # 17.3: tight against the rail on the midline; 5.5 mm: axis past the line by more than hole radius + half a line (12.9).
 RETURN_MM: Final = 5.5
@@ -30,6 +31,8 @@ class Verdict:
     restore: tuple[tuple[str, float, float], ...] = ()
     winner: Side | None = None
     replay: bool = False
+    opens: Side | None = None  # who begins the next set, where a ruling says so
+    sides_stay: bool = False
     over: bool = False
     fault: bool = False
 
@@ -63,7 +66,7 @@ def judge(before: Table, stroke: dict[str, Any], side: Side, debt: dict[Side, in
     left = {k: sum(kinds[i] == k for i in after) + sum(p[0] == k for p in place) for k in (own, theirs)}
     if fault:
         debt[side] += 1
-    out_now = 8 - left[own]
+    out_now = PIECES - left[own]
     while debt[side] and out_now:
         spot = penalty_place(side, [(d["kind"], d["x_mm"], d["y_mm"]) for d in stroke["after"]["discs"]] + place)
         place.append((own, *spot))
@@ -127,6 +130,8 @@ def from_ruling(ruling: dict[str, Any], fallback: Side) -> Verdict:
         tuple((p["id"], float(p["x_mm"]), float(p["y_mm"])) for p in ruling.get("restore") or ()),
         won.get("side") if won.get("result") == "won" else None,
         won.get("result") == "replay",
+        ruling.get("next") if won else None,
+        won.get("clause") == "20.6",  # the only replay in which nobody changes sides
         ruling.get("match") is not None,
         bool(ruling.get("faults")),
     )

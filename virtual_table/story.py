@@ -6,19 +6,19 @@ import math
 from collections import deque
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 
 from rules.table import HALF_MM, OPPOSITE, Colour, Kind, Side, radius_mm
-from virtual_table.acting import Act, Key, carry, reach
-from virtual_table.motion import Place, Track
+from virtual_table import layout
+from virtual_table.acting import Act, carry, reach, strike
+from virtual_table.motion import Piece, Place, Track
 from virtual_table.physics import Surface, World
 from virtual_table.player import Plan, plan
 from virtual_table.record import position, timeline
 from virtual_table.referee import Table, Verdict, fits, from_ruling, judge
 
-PIECES: Final = 8  # of each player in singles
 PATIENCE_S: Final = 2.5  # how long players wait for a ruling before they go by their own reading
 THINK_S: Final = 0.02  # table time that one portion of thinking may take
 PORTION: Final = 8  # search windows of the physics in one portion: some milliseconds of work
@@ -27,11 +27,13 @@ RULED_S: Final = 0.9  # after rest nobody moves for this long
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """Pace and surface of a match."""
+    """How a match is played: surface, length, whether players wait for rulings, how often a hand moves a piece by mistake."""
 
     surface: Surface
     sets: int = 5
     wait_for_ruling: bool = False
+    opening: Literal["start", "scattered"] = "start"
+    clumsy: float = 0.0
 
 
 class Story:
@@ -48,6 +50,7 @@ class Story:
         self.tracks: dict[str, Track] = {}
         self.acts: list[Act] = []
         self.strokes: list[dict[str, Any]] = []
+        self.incidents: list[dict[str, Any]] = []
         self.rulings: deque[dict[str, Any]] = deque()
         self.debt: dict[Side, int] = {"S": 0, "N": 0}
         self.wins: dict[Side, int] = {"S": 0, "N": 0}
@@ -100,24 +103,23 @@ class Story:
     # --- telling -----------------------------------------------------------------------------------------------------
 
     def _lay_out(self, t: float) -> None:
-        """Start position (10.3): each player's pieces tight at the opposite rail, four each side of the midline."""
-        deep = HALF_MM - radius_mm("red")
-        for side in ("S", "N"):
-            y = deep if side == "S" else -deep
-            colour = self.colour[side]
-            for n in range(PIECES):
-                name = f"{colour[0]}{n + 1}"
-                track = self.tracks.setdefault(name, Track(name, colour))
-                track.put(t, (n - 3.5) * 2 * radius_mm("red"), y)
-        striker = self.tracks.setdefault("striker", Track("striker", "striker"))
-        if striker.pieces:
-            striker.remove(t)
+        """The next set's pieces; the striker is in a player's hand."""
+        pieces = layout.scattered(self.rng) if self.habits.opening == "scattered" else layout.start(self.colour)
+        for name, kind in layout.NAMES.items():
+            track = self.tracks.setdefault(name, Track(name, kind))
+            _, x, y = pieces.get(name, (kind, 0.0, 0.0))
+            track.put(t, x, y, float(self.rng.uniform(0, 2 * math.pi)))
+            if name not in pieces:
+                track.remove(t)
+        self.tracks.setdefault("striker", Track("striker", "striker"))
 
     def _story(self) -> Iterator[float]:
         t = 0.3
         yield t
         while True:
             side = self._turn
+            if self.rng.random() < self.habits.clumsy:
+                t = yield from self._nudge(t)
             t, placed = yield from self._place_striker(t, side)
             stroke, before, t = yield from self._stroke(t, side, placed)
             verdict, t = yield from self._ruling(t, side, stroke, before)
@@ -126,7 +128,7 @@ class Story:
                 yield t + 2.0
                 return
             if verdict.winner or verdict.replay:
-                t = yield from self._next_set(t, swap=verdict.winner is not None)
+                t = yield from self._next_set(t, verdict)
             else:
                 self._turn = verdict.next
 
@@ -160,7 +162,7 @@ class Story:
         """Cue, impact, run; the physics is worked out in portions while the player aims."""
         placed_s = t
         struck_s = t + float(self.rng.uniform(1.8, 2.8))
-        self._cue(t + 0.25, struck_s, side, chosen)
+        self.acts.extend(strike(t + 0.25, struck_s, side, (chosen.x_mm, chosen.y_mm), (chosen.vx_mm_s, chosen.vy_mm_s)))
         before = self.table(t)
         record_before = position(self.tracks.values(), t)
         discs = [(i, *d) for i, d in before.discs.items()]
@@ -182,51 +184,45 @@ class Story:
             "timeline": timeline(world.log, striker, side, (placed_s, chosen.x_mm, chosen.y_mm), struck_s, rest_s),
             "after": position(self.tracks.values(), rest_s + 0.3),
         }
+        yield struck_s
+        self.rulings.clear()  # what comes later than players wait is about a stroke that they have settled among themselves
         yield rest_s
         self.strokes.append(stroke)
         return stroke, before, rest_s
 
-    def _cue(self, start: float, struck_s: float, side: Side, chosen: Plan) -> None:
-        toward = math.atan2(chosen.vy_mm_s, chosen.vx_mm_s)
-        c, s = math.cos(toward), math.sin(toward)
-        speed = math.hypot(chosen.vx_mm_s, chosen.vy_mm_s)
-        radius = radius_mm("striker")
-
-        def key(t: float, back_mm: float) -> Key:
-            away = radius + back_mm
-            return Key(t, chosen.x_mm - c * away, chosen.y_mm - s * away, 8.0, toward)
-
-        aim = struck_s - 0.28
-        swing = [key(start + 0.35 + k * 0.28, 45.0 if k % 2 else 18.0) for k in range(int((aim - start - 0.4) / 0.28))]
-        follow = 0.035 * speed
-        keys = (
-            key(start, 700.0),
-            *swing,
-            key(aim, 80.0),
-            key(struck_s - 0.9 * 80 / speed, 80.0),
-            key(struck_s, 0.0),
-            key(struck_s + 0.03, -min(follow, 55.0)),
-            key(struck_s + 0.5, -min(follow, 55.0)),
-            key(struck_s + 0.95, 800.0),
+    def _nudge(self, t: float) -> Generator[float, None, float]:
+        """A sleeve or finger moves a piece between strokes; what it did is an incident of the contract."""
+        side: Side = "S" if self.rng.random() < 0.5 else "N"
+        sign = -1 if side == "S" else 1
+        discs = self.table(t).discs
+        near = sorted(i for i, d in discs.items() if d[0] != "striker" and d[2] * sign > 0)
+        far, turn = float(self.rng.uniform(0.2, 12.0)), float(self.rng.uniform(0, 2 * math.pi))
+        if not near:
+            return t
+        name = near[int(self.rng.integers(len(near)))]
+        kind, x, y = discs[name]
+        to_x, to_y = x + far * math.cos(turn), y + far * math.sin(turn)
+        others = [d for i, d in discs.items() if i != name]
+        limit = HALF_MM - radius_mm(kind)
+        if max(abs(to_x), abs(to_y)) > limit or not fits(kind, to_x, to_y, others):
+            return t
+        before = position(self.tracks.values(), t)
+        touch, leave = t + 0.6, t + 0.6 + max(0.05, far / 150)
+        self.acts.append(reach(side, t, [(0.6, x, y), (leave - t, to_x, to_y), (leave - t + 0.1, to_x, to_y)], in_s=0.5))
+        rate = 1 / (leave - touch)
+        angle = self.tracks[name].pieces[-1].angle
+        self.tracks[name].add(Piece(touch, x, y, 0, (to_x - x) * rate, (to_y - y) * rate, 0, 0, 0, 0, leave, angle, 0))
+        end = leave + 0.6
+        yield end
+        self.incidents.append(
+            {
+                "side": side,
+                "timeline": [{"t": touch, "event": "touched", "discs": [name], "side": side, "by": "hand"}],
+                "before": before,
+                "after": position(self.tracks.values(), end),
+            }
         )
-        self.acts.append(Act("cue", side, keys))
-        # The bridge hand lies on the rail (12.7) where the cue crosses it.
-        to_rail = (HALF_MM + 25 + (chosen.y_mm if side == "S" else -chosen.y_mm)) / max(0.3, abs(s))
-        x, y = chosen.x_mm - c * (to_rail + 60), chosen.y_mm - s * (to_rail + 60)
-        gone = (x - c * 450, y - s * 450)
-        self.acts.append(
-            Act(
-                "hand",
-                side,
-                (
-                    Key(start, *gone, 60, toward),
-                    Key(start + 0.35, x, y, 50, toward + 0.12),
-                    Key(struck_s + 0.45, x, y, 50, toward + 0.12),
-                    Key(struck_s + 0.9, *gone, 60, toward),
-                ),
-                mirrored=bool(self.rng.random() < 0.5),
-            )
-        )
+        return end
 
     # --- rulings -----------------------------------------------------------------------------------------------------
 
@@ -300,13 +296,15 @@ class Story:
         yield t + put + 0.45
         return t + put + 0.45
 
-    def _next_set(self, t: float, *, swap: bool) -> Generator[float, None, float]:
-        """Hands sweep over both rails and the next set lies there; players have changed sides (20.2)."""
-        if swap:
+    def _next_set(self, t: float, verdict: Verdict) -> Generator[float, None, float]:
+        """Hands sweep over both rails and the next set lies there; players have changed sides (20.2), and so has the first turn.
+
+        Both together leave the first turn at the same side of the table, unless the ruling says otherwise.
+        """
+        if not verdict.sides_stay:
             self.colour = {"S": self.colour["N"], "N": self.colour["S"]}
             self.wins = {"S": self.wins["N"], "N": self.wins["S"]}
-        else:
-            self.first = OPPOSITE[self.first]
+        self.first = verdict.opens or self.first
         self.debt = {"S": 0, "N": 0}
         self._turn = self.first
         t += 0.8

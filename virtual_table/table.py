@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from rules.table import Kind
 from virtual_table.discs import Spot
@@ -45,7 +45,9 @@ class VirtualTable:
     """A match on a table that does not exist, seen by a camera that could. The same seed gives the same match, bit for bit.
 
     `wait_for_ruling`: the players wait for `ruled` after each stroke, for a while, before they go by their own simple reading.
-    `nothing`: instead of a match, one of the things that are no stroke and no fault (`QUIET`), for half a minute.
+    `opening`: each set from the start position, or from pieces scattered as in the middle of a set. `clumsy`: how often, between
+    two strokes, a hand moves a piece. `nothing`: instead of a match, one of the things that are no stroke and no fault (`QUIET`),
+    for half a minute.
     """
 
     def __init__(
@@ -60,6 +62,8 @@ class VirtualTable:
         surface: Surface | None = None,
         sets: int = 5,
         wait_for_ruling: bool = False,
+        opening: Literal["start", "scattered"] = "start",
+        clumsy: float = 0.0,
         nothing: Nothing | None = None,
     ) -> None:
         self.look = Look(seed=seed) if look is None else look
@@ -68,7 +72,7 @@ class VirtualTable:
         self.exposure_s = exposure_s
         faster = 1 - 0.4 * self.look.powder  # boric powder makes the wood slippery
         surface = Surface(mu=0.1 * faster, hop_mm_s=HOP_MM_S) if surface is None else surface
-        habits = Habits(surface, sets, wait_for_ruling)
+        habits = Habits(surface, sets, wait_for_ruling, opening, clumsy)
         self._story = Story(seed, habits) if nothing is None else Quiet(seed, habits, nothing)
         self._renderer = Renderer(self.camera, self.look, seed)
         self._scale = self.camera.px_per_mm(0.0, 0.0)
@@ -91,6 +95,11 @@ class VirtualTable:
         """Truth of every stroke that has ended in the story so far; times in seconds of the table's clock."""
         return self._story.strokes
 
+    @property
+    def incidents(self) -> list[dict[str, Any]]:
+        """Truth of what hands did to pieces between strokes (the contract's incidents)."""
+        return self._story.incidents
+
     def truth_at(self, t_s: float) -> list[TrueDisc]:
         """Every disc that exists on or over the table at a time that has already been filmed (or is about to be)."""
         self._story.extend(t_s)
@@ -103,7 +112,8 @@ class VirtualTable:
 
     def ruled(self, ruling: dict[str, Any]) -> None:
         """A `novuss.ruling/1` of the last stroke; the players lay out, put back and go on as it says."""
-        self._story.rulings.append(ruling)
+        if ruling.get("kind", "stroke") == "stroke":
+            self._story.rulings.append(ruling)
 
     # --- frames ------------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import pytest
 
 from device.sources.frame import Source
 from device.sources.virtual import VirtualSource
-from rules.facts import Match, Stroke
+from rules.facts import Incident, Match, Stroke
 from rules.table import radius_mm
 from virtual_table import QUIET, Look, Surface, VirtualTable, World
 from virtual_table.record import returned
@@ -145,6 +145,46 @@ def test_penalty_piece_lies_tight_at_the_rail_on_the_midline():
     assert penalty_place("S", []) == (0.0, 485.0)
     assert penalty_place("N", [("red", 0.0, -485.0)]) == (30.0, -485.0)
     assert Table({}, {"S": "red", "N": "black"}).colour["S"] == "red"
+
+
+def test_late_rulings_are_not_taken_for_the_next_stroke():
+    story = Story(9, Habits(Surface(), wait_for_ruling=True))
+    while len(story.strokes) < 1 or story.known_s < story.strokes[0]["timeline"][-1]["t"] + 3.5:
+        story.extend(story.known_s + 0.1)
+    story.rulings.append({"next": "W"})
+    while len(story.strokes) < 2:
+        story.extend(story.known_s + 0.5)
+    assert not story.rulings
+    assert story.strokes[1]["side"] in ("S", "N")
+
+
+def test_scattered_positions_and_clumsy_hands():
+    story = Story(2, Habits(Surface(), opening="scattered", clumsy=1.0))
+    story.extend(60)
+    assert len(story.incidents) >= 4
+    for incident in story.incidents:
+        msgspec.convert(incident, Incident)
+        event = incident["timeline"][0]
+        name = event["discs"][0]
+        before, after = ({d["id"]: (d["x_mm"], d["y_mm"]) for d in incident[k]["discs"]} for k in ("before", "after"))
+        assert [i for i in after if after[i] != before[i]] == [name]
+        assert 0.19 < math.dist(before[name], after[name]) < 12.01
+    for stroke in story.strokes:
+        discs = stroke["before"]["discs"]
+        for k, a in enumerate(discs):
+            for b in discs[k + 1 :]:
+                assert math.dist((a["x_mm"], a["y_mm"]), (b["x_mm"], b["y_mm"])) > radius_mm(a["kind"]) + radius_mm(b["kind"]) - 0.01
+
+
+def test_cue_touches_the_striker_at_the_stated_time():
+    story = played(3, 9)
+    stroke = story.strokes[0]
+    placed, struck = stroke["timeline"][:2]
+    cue = next(a for a in story.acts if a.kind == "cue" and a.times[0] < struck["t"] < a.times[-1])
+    tip = cue.key_at(struck["t"])
+    assert math.dist((tip.x, tip.y), (placed["x_mm"], placed["y_mm"])) == pytest.approx(radius_mm("striker"))
+    early = cue.key_at(struck["t"] - 0.2)
+    assert math.dist((early.x, early.y), (placed["x_mm"], placed["y_mm"])) > radius_mm("striker") + 5
 
 
 @pytest.mark.parametrize("nothing", QUIET)
