@@ -31,7 +31,8 @@ class Solution:
 
     `table` name -> (value, sigma) of each dimension's difference from nominal; `covariance` over rvec, tvec (6, 6);
     `joint_covariance` (14, 14) over rvec, tvec and the lens in the order of LENS_NAMES, zero for a lens that was given;
-    `residual_px` (NaN where not used) and `weight` per mark in the order given; `chi2` weighted mean square in sigmas; `cost` what the fit minimises.
+    `residual_px` (NaN where not used) and `weight` per mark in the order given; `chi2` weighted mean square in sigmas; `cost` is what
+    the fit minimises.
     """
 
     view: View

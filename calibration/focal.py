@@ -27,6 +27,7 @@ REACH_MM: Final = 9.0  # to either side: the steps that compete for being the ed
 WIDTH_MM: Final = 0.6  # what counts as meeting
 ROUNDINGS_MM: Final = np.array([0.3, 0.7, 1.1, 1.5])
 EDGE_WORTH: Final = 3.0  # log-likelihood of one edge met
+OUTER_WORTH: Final = 0.5  # a frame's width varies more than its place, and its own shadow lies beside it
 FLAT_WORTH: Final = 1 / 6  # per unit of chi2: neighbouring marks of a line err together, about three by three
 
 
@@ -72,5 +73,5 @@ def _edges_met(gray: NDArray[np.float32], view: View, rails: Sequence[Feature]) 
         outward = float(np.sign(rail.columns["rounding"][1][0] @ rail.across_mm[0, 0]))
         places = outward * (ROUNDINGS_MM - ROUNDING_MM)
         nearness = np.exp(-0.5 * ((steps_mm[None, :] - places[:, None]) / WIDTH_MM) ** 2)
-        total += (typical * nearness).max(axis=1)
+        total += (OUTER_WORTH if rail.name.endswith("outer") else 1.0) * (typical * nearness).max(axis=1)
     return total
