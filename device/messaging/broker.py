@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import random
 import socket
 import threading
 
@@ -14,7 +16,9 @@ from amqtt.errors import BrokerError
 from rules.errors import SourceFailed
 
 LOOPBACK = "127.0.0.1"
-# Another process may take a free port between finding and using it; that it happens five times over means something else.
+# Below Linux's range for outgoing connections (32768 to 60999), so that none of those takes one between finding and using it.
+PORTS = range(20_000, 32_000)
+# Another server still may; that it happens five times over means something else.
 TRIES = 5
 # Seconds; it starts in a tenth of one.
 START_TIMEOUT_S = 10.0
@@ -93,7 +97,11 @@ class EmbeddedBroker:
 
 
 def _free_ports() -> tuple[int, int]:
-    with socket.socket() as first, socket.socket() as second:
-        for sock in (first, second):
-            sock.bind((LOOPBACK, 0))
-        return first.getsockname()[1], second.getsockname()[1]
+    with contextlib.ExitStack() as held:
+        ports: list[int] = []
+        while len(ports) < 2:
+            port = random.choice(PORTS)
+            with contextlib.suppress(OSError):
+                held.enter_context(socket.create_server((LOOPBACK, port)))
+                ports.append(port)
+        return ports[0], ports[1]

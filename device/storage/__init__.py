@@ -4,7 +4,6 @@ Nothing here knows rules or MQTT; every writer leaves the last complete record a
 """
 
 from device.storage.atomic import replacing, write_bytes, write_json, write_text
-from device.storage.ledger import Ledger
 from device.storage.lines import Damage
 from device.storage.match_log import LogLine, MatchLog, Recovered
 from device.storage.outbox import Item, Outbox
@@ -12,7 +11,6 @@ from device.storage.outbox import Item, Outbox
 __all__ = [
     "Damage",
     "Item",
-    "Ledger",
     "LogLine",
     "MatchLog",
     "Outbox",

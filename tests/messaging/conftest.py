@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from real_parts import Mosquitto, Subscriber
 
 from device.messaging import EmbeddedBroker
+from tests.messaging.real_parts import Mosquitto, Subscriber
 
 
 @pytest.fixture(autouse=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 import socket
 import subprocess
@@ -17,9 +18,14 @@ LOOPBACK = "127.0.0.1"
 
 
 def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind((LOOPBACK, 0))
-        return int(sock.getsockname()[1])
+    """Below Linux's range for outgoing connections, so that none of those takes it before it is used."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        try:
+            socket.create_server((LOOPBACK, port)).close()
+        except OSError:
+            continue
+        return port
 
 
 def wait_until(is_so: Callable[[], object], timeout_s: float = 10.0) -> bool:

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import itertools
-import json
 import os
 import random
 import subprocess
 import sys
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
-import game
 import pytest
-from real_parts import Mosquitto, Subscriber, program, wait_until
 
-from device import topics
 from device.messaging import Publisher
 from device.messaging.backoff import Backoff
-from device.storage import Ledger, MatchLog, Outbox
+from device.referee import Referee
+from device.storage import Outbox
 from device.storage.match_log import read_lines
 from rules.errors import BrokerRefused, StorageFailed
+from rules.fold import match_state
+from tests.messaging import game
+from tests.messaging.real_parts import Mosquitto, Subscriber, program, wait_until
 
 Subscribe = Callable[..., Subscriber]
 QUICK = (0.05, 0.2)
@@ -33,20 +32,17 @@ def heard(subscriber: Subscriber) -> dict[int, tuple[str, str]]:
     known: dict[int, tuple[str, str]] = {}
     for topic, payload in subscriber.messages():
         if topic.endswith(("stroke", "ruling", "incident")):
-            message = (topic, json.dumps(payload))
+            message = (topic, game.as_heard(payload))
             assert known.setdefault(payload["seq"], message) == message
     return known
 
 
-def expected(log: Path) -> dict[int, tuple[str, str]]:
-    """What the fold of the log says that every subscriber must know."""
-    known: dict[int, tuple[str, str]] = {}
-    for line in read_lines(log).lines:
-        for topic, payload in game.rule(line):
-            assert isinstance(topic, topics.Topic)
-            seq = len(known) + 1
-            known[seq] = (topics.path("t1", topic), json.dumps({"seq": seq} | dict(payload)))
-    return known
+def assert_all_heard(subscriber: Subscriber, log: Path) -> None:
+    """Every ruling that the fold of the log gives was heard exactly once by its seq, first hearings in order."""
+    _, wanted = game.folded(log)
+    assert wait_until(lambda: len(heard(subscriber)) >= len(wanted))
+    assert heard(subscriber) == wanted
+    assert list(dict.fromkeys(subscriber.seqs())) == sorted(wanted)
 
 
 @pytest.fixture
@@ -55,19 +51,16 @@ def outbox(tmp_path: Path) -> Iterator[Outbox]:
         yield outbox
 
 
-def outage(mosquitto: Mosquitto, subscribe: Subscribe, folder: Path, seconds: float, *, hard: bool) -> None:
+def outage(mosquitto: Mosquitto, subscribe: Subscribe, folder: Path, outbox: Outbox, seconds: float) -> None:
     """A game that goes on while the broker is away for a time."""
     subscriber = subscribe(mosquitto.port)
-    log, recovered = MatchLog.open(folder / "match.jsonl")
-    with log, Outbox.open(folder / "game") as outbox, Publisher(mosquitto.url, "t1", outbox) as publisher:
-        ledger = Ledger(log, outbox, game.rule)
-        ledger.resume(recovered.lines)
-        ledger.record(game.MATCH)
+    log = folder / "match.jsonl"
+    with game.table(log, outbox) as referee, Publisher(mosquitto.url, "t1", outbox) as publisher:
         for number in range(1, 61):
-            ledger.record(game.entry(number))
+            referee.enter(game.entry(number))
             time.sleep(0.01)
             if number == 20:
-                mosquitto.stop(hard=hard)
+                mosquitto.stop()
                 away_since = time.monotonic()
             if number == 40:
                 time.sleep(max(0.0, seconds - (time.monotonic() - away_since)))
@@ -75,20 +68,16 @@ def outage(mosquitto: Mosquitto, subscribe: Subscribe, folder: Path, seconds: fl
         back = time.monotonic()
         assert publisher.wait_drained(10)
         assert time.monotonic() - back < 10
-    wanted = expected(folder / "match.jsonl")
-    assert wait_until(lambda: len(heard(subscriber)) >= len(wanted))
-    assert heard(subscriber) == wanted
-    # The first time each seq is heard, they come in order.
-    assert list(dict.fromkeys(subscriber.seqs())) == sorted(wanted)
+    assert_all_heard(subscriber, log)
 
 
-def test_broker_stopped_and_back_in_mid_game(mosquitto: Mosquitto, subscribe: Subscribe, tmp_path: Path) -> None:
-    outage(mosquitto, subscribe, tmp_path, 1.0, hard=False)
+def test_broker_stopped_and_back_in_mid_game(mosquitto: Mosquitto, subscribe: Subscribe, tmp_path: Path, outbox: Outbox) -> None:
+    outage(mosquitto, subscribe, tmp_path, outbox, 1.0)
 
 
 @pytest.mark.slow
-def test_broker_away_for_30_s_in_mid_game(mosquitto: Mosquitto, subscribe: Subscribe, tmp_path: Path) -> None:
-    outage(mosquitto, subscribe, tmp_path, 30.0, hard=False)
+def test_broker_away_for_30_s_in_mid_game(mosquitto: Mosquitto, subscribe: Subscribe, tmp_path: Path, outbox: Outbox) -> None:
+    outage(mosquitto, subscribe, tmp_path, outbox, 30.0)
 
 
 @pytest.mark.parametrize("protocol", ["3.1.1", "5"])
@@ -125,27 +114,31 @@ def test_broker_killed_again_and_again_under_a_full_window(mosquitto: Mosquitto,
     assert list(dict.fromkeys(subscriber.seqs())) == list(range(1, 401))
 
 
+def has_grown(file: Path, size: int) -> bool:
+    return file.exists() and file.stat().st_size > size
+
+
 def killed_game(mosquitto: Mosquitto, subscribe: Subscribe, folder: Path, kills: int) -> None:
-    """A game of which each process is killed at a random moment, from before its log is open to well into the game."""
+    """A game of which each process is killed at a random moment,."""
     subscriber = subscribe(mosquitto.port)
     chance = random.Random(kills)
-    command = [sys.executable, game.__file__, str(folder), mosquitto.url]
+    command = [sys.executable, "-m", game.__name__, str(folder), mosquitto.url]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    lengths = [0]
-    while len(lengths) <= kills:
+    log = folder / "match.jsonl"
+    for kill in range(kills):
+        played = log.stat().st_size if log.exists() else 0
         process = subprocess.Popen([*command, "1000000", "0.002"], env=environment)
-        time.sleep(chance.uniform(0.1, 0.7))
+        # Every third anywhere in the start, the others in the running game.
+        if kill % 3:
+            assert wait_until(partial(has_grown, log, played))
+        time.sleep(chance.uniform(0.0, 0.3))
         process.kill()
         process.wait()
-        lengths.append(len(read_lines(folder / "match.jsonl").lines) if (folder / "match.jsonl").exists() else 0)
-    entries = lengths[-1] + 50
+    entries = len(read_lines(log).lines) + 50
     subprocess.run([*command, str(entries), "0"], env=environment, check=True, timeout=60)
-    # Most kills fell into a running game, or this would prove nothing.
-    assert sum(later > earlier for earlier, later in itertools.pairwise(lengths)) > kills / 4
-    wanted = expected(folder / "match.jsonl")
-    assert wait_until(lambda: len(heard(subscriber)) >= len(wanted))
-    assert heard(subscriber) == wanted
-    assert list(dict.fromkeys(subscriber.seqs())) == sorted(wanted)
+    assert_all_heard(subscriber, folder / "match.jsonl")
+    state, _ = game.folded(folder / "match.jsonl")
+    assert game.as_heard(subscriber.messages("/match")[-1][1]) == game.as_heard(match_state(state))
 
 
 def test_process_killed_in_mid_game_and_started_again(mosquitto: Mosquitto, subscribe: Subscribe, tmp_path: Path) -> None:
@@ -205,74 +198,101 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(folder)], check=True)
 
 
-def test_a_full_disk_is_survived_and_what_waited_goes_out_in_order(mosquitto: Mosquitto, subscribe: Subscribe, small_disk: Path) -> None:
+def fill(folder: Path) -> Path:
+    """Take all room that is left."""
+    filler = folder / "recording"
+    with pytest.raises(OSError, match="No space"):
+        filler.write_bytes(bytes(16 * 1024 * 1024))
+    return filler
+
+
+def enter_until_refused(referee: Referee, number: int) -> int:
+    """Enter entries from `number` on until one is not taken; its number. What is left of the last block may take some."""
+    for refused in range(number, number + 50):
+        try:
+            referee.enter(game.entry(refused))
+        except StorageFailed:
+            return refused
+    pytest.fail("the disk is not full")
+
+
+def test_a_full_disk_stops_the_log_whole_and_it_goes_on_when_there_is_room(
+    mosquitto: Mosquitto, subscribe: Subscribe, small_disk: Path
+) -> None:
     subscriber = subscribe(mosquitto.port)
-    log, recovered = MatchLog.open(small_disk / "match.jsonl")
-    with log, Outbox.open(small_disk / "outbox") as outbox, Publisher(mosquitto.url, "t1", outbox) as publisher:
-        ledger = Ledger(log, outbox, game.rule)
-        ledger.resume(recovered.lines)
-        ledger.record(game.MATCH)
-        filler = small_disk / "recording"
-        for number in range(1, 121):
-            ledger.record(game.entry(number))
-            if number == 30:
-                with pytest.raises(OSError, match="No space"):
-                    filler.write_bytes(bytes(1024 * 1024))
-        assert ledger.held > 0
-        assert "No space left" in (ledger.trouble or "")
-        assert not ledger.retry()
-        filler.unlink()
-        assert ledger.retry()
-        assert (ledger.held, ledger.trouble, ledger.dropped) == (0, None, 0)
+    log = small_disk / "match.jsonl"
+    number = 1
+    with (
+        Outbox.open(small_disk / "outbox") as outbox,
+        game.table(log, outbox) as referee,
+        Publisher(mosquitto.url, "t1", outbox) as publisher,
+    ):
+        for _ in range(3):
+            for _ in range(20):
+                referee.enter(game.entry(number))
+                number += 1
+            filler = fill(small_disk)
+            number = enter_until_refused(referee, number)
+            assert read_lines(log).damage is None
+            assert len(read_lines(log).lines) == number
+            filler.unlink()
+        referee.enter(game.entry(number))
         assert publisher.wait_drained(10)
-    wanted = expected(small_disk / "match.jsonl")
-    assert len(read_lines(small_disk / "match.jsonl").lines) == 121
-    assert wait_until(lambda: len(heard(subscriber)) >= len(wanted))
-    assert heard(subscriber) == wanted
+    assert len(read_lines(log).lines) == number + 1
+    assert_all_heard(subscriber, log)
 
 
-def test_a_full_disk_leaves_no_half_file_and_the_log_readable(small_disk: Path) -> None:
-    log, _ = MatchLog.open(small_disk / "match.jsonl")
-    with log:
-        log.append(game.MATCH)
-        with pytest.raises(StorageFailed, match="No space left"):
-            deque((log.append(game.STROKE) for _ in range(10_000)), maxlen=0)
-    content = (small_disk / "match.jsonl").read_bytes()
-    assert content.endswith(b"}\n")
-    assert read_lines(small_disk / "match.jsonl").damage is None
+def test_a_full_disk_under_the_outbox_delays_rulings_and_keeps_their_order(
+    mosquitto: Mosquitto, subscribe: Subscribe, small_disk: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    subscriber = subscribe(mosquitto.port)
+    log = tmp_path / "match.jsonl"
+    with (
+        Outbox.open(small_disk / "outbox") as outbox,
+        game.table(log, outbox) as referee,
+        Publisher(mosquitto.url, "t1", outbox) as publisher,
+    ):
+        for number in range(1, 41):
+            referee.enter(game.entry(number))
+            if number == 10:
+                filler = fill(small_disk)
+            if number == 39:
+                assert "No space left" in caplog.text
+                filler.unlink()
+        assert publisher.wait_drained(10)
+    assert_all_heard(subscriber, log)
+
+
+def test_a_process_that_ends_with_a_full_disk_sends_the_rest_at_its_next_start(
+    mosquitto: Mosquitto, subscribe: Subscribe, small_disk: Path, tmp_path: Path
+) -> None:
+    subscriber = subscribe(mosquitto.port)
+    log = tmp_path / "match.jsonl"
+    with Outbox.open(small_disk / "outbox") as outbox, game.table(log, outbox) as referee:
+        for number in range(1, 11):
+            referee.enter(game.entry(number))
+        filler = fill(small_disk)
+        for number in range(11, 41):
+            referee.enter(game.entry(number))
+    filler.unlink()
+    with Outbox.open(small_disk / "outbox") as outbox, game.table(log, outbox), Publisher(mosquitto.url, "t1", outbox) as publisher:
+        assert publisher.wait_drained(10)
+    assert_all_heard(subscriber, log)
 
 
 def test_a_full_outbox_says_so_and_the_rest_goes_out_when_there_is_room(
     mosquitto: Mosquitto, subscribe: Subscribe, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     subscriber = subscribe(mosquitto.port)
-    log, recovered = MatchLog.open(tmp_path / "match.jsonl")
-    with log, Outbox.open(tmp_path / "outbox", waiting_limit=20) as outbox:
-        ledger = Ledger(log, outbox, game.rule)
-        ledger.resume(recovered.lines)
-        ledger.record(game.MATCH)
-        assert [ledger.record(game.STROKE) for _ in range(30)].count(True) == 10
-        assert "20 messages wait for the broker" in (ledger.trouble or "")
+    log = tmp_path / "match.jsonl"
+    with Outbox.open(tmp_path / "outbox", waiting_limit=20) as outbox, game.table(log, outbox) as referee:
+        for number in range(1, 31):
+            referee.enter(game.entry(number))
+        assert outbox.waiting <= 20
         assert "20 messages wait for the broker" in caplog.text
         with Publisher(mosquitto.url, "t1", outbox) as publisher:
-            assert wait_until(ledger.retry)
+            for number in range(31, 40):
+                assert wait_until(lambda: outbox.waiting == 0)
+                referee.enter(game.entry(number))
             assert publisher.wait_drained(5)
-    assert wait_until(lambda: len(heard(subscriber)) >= 60)
-    assert heard(subscriber) == expected(tmp_path / "match.jsonl")
-
-
-def test_what_memory_could_not_hold_goes_out_after_the_next_start(tmp_path: Path) -> None:
-    log, _ = MatchLog.open(tmp_path / "match.jsonl")
-    with log, Outbox.open(tmp_path / "outbox", waiting_limit=4) as outbox:
-        ledger = Ledger(log, outbox, game.rule, held_limit=3)
-        for entry in [game.MATCH] + [game.STROKE] * 10:
-            ledger.record(entry)
-        outbox.mark_sent(4)
-        ledger.retry()
-        assert "5 rulings are in the match log only" in (ledger.trouble or "")
-    log, recovered = MatchLog.open(tmp_path / "match.jsonl")
-    with log, Outbox.open(tmp_path / "outbox") as outbox:
-        outbox.mark_sent(outbox.next_seq - 1)
-        assert Ledger(log, outbox, game.rule).resume(recovered.lines) > 0
-        assert outbox.next_seq == 21
-        assert [seq for seq, _ in expected(tmp_path / "match.jsonl").items()] == list(range(1, 21))
+    assert_all_heard(subscriber, log)

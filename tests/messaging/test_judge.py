@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from real_parts import Mosquitto, Subscriber, publish_until, wait_until
 
 from device.messaging import JudgeRequest, Publisher
 from device.messaging.judge import LONGEST_COMMAND, REMEMBERED, JudgeDesk
 from device.messaging.link import Incoming
 from device.storage import Outbox
 from rules.errors import InputUnusable
+from tests.messaging.real_parts import Mosquitto, Subscriber, publish_until, wait_until
 
 WARNING = '{"command":"warning","side":"N","clause":"19.1.e","correlation":"c-1"}'
 

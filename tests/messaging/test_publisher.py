@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from real_parts import Mosquitto, Subscriber, free_port, wait_until
 
 from device import topics
 from device.messaging import EmbeddedBroker, Publisher
 from device.messaging.backoff import Backoff
 from device.storage import Outbox
 from rules.errors import Bug, InputUnusable
+from tests.messaging.real_parts import Mosquitto, Subscriber, free_port, wait_until
 
 Subscribe = Callable[..., Subscriber]
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from real_parts import Mosquitto, Subscriber, publish, wait_until
 
 from device.messaging import Publisher
 from device.messaging.link import Incoming
 from device.messaging.replay import LONGEST_REPLAY, WAITING_REQUESTS, ReplayDesk
 from device.storage import Outbox
+from tests.messaging.real_parts import Mosquitto, Subscriber, publish, wait_until
 
 
 @pytest.fixture
