@@ -174,7 +174,7 @@ def finish(d: Draft) -> tuple[Core, Ruling]:
     turn: Turn = "interrupted" if d.interrupts is not None else "passes" if d.reasons else "continues"
     if d.end is None and turn == "passes" and d.set.interrupted is not None:
         clause = "21.7" if doubles(core) else "20.4"
-        d.end = sets.won_by_pair(core, core.pair[d.set.interrupted], holder, clause)
+        d.end = sets.End(clause, core.seats[d.set.interrupted])
     if d.end is None:
         _lay_out(d, turn)
         _pass_turn(d, turn)

@@ -13,6 +13,7 @@ from rules.facts import Judge
 from rules.ruling import Ruling
 from rules.state import WARNINGS_LOSE, Core, after_side, doubles, name_at, new_set, pair_at, player_at, put
 from rules.table import Side
+from rules.timing import LIMIT_S, count_overrun
 
 # Faults that belong to the stroke just made: sanctioned on it, whoever has the turn by now.
 OF_A_STROKE: Final = frozenset(f"17.1.{c}" for c in "abcdefhijlmpqst")
@@ -23,6 +24,7 @@ _KNOWN_SANCTIONS: Final = (
     (re.compile(r"(19\.1(\.[a-j])?|12\.20)"), "warning"),
     (re.compile(r"(14(\.\d)?|14\.1|15(\.[12])?|3\.[25])"), "match"),
     (re.compile(r"15\.3"), "rest"),
+    (re.compile(r"19\.3"), "time"),
 )
 
 
@@ -129,6 +131,13 @@ def _fault(d: Draft, side: Side, clause: str) -> tuple[Core, Ruling]:
     if what == "match":
         d.fault(clause, side)
         return _award_match(d, after_side(core, side), clause)
+    if what == "time":
+        if side != d.set.turn:
+            return refuse(d, f"19.3: {side} does not have the turn")
+        if not count_overrun(d, side):
+            d.told.append("19.3")
+            d.set = msgspec.structs.replace(d.set, told_at_s=LIMIT_S)
+        return finish(d)
     if what == "rest":
         d.fault(clause, side)
         return _lose_rest(d, side, clause)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -13,16 +13,17 @@ from rules.facts import Contact, Disc, Incident, OverRail, Placed, Pocketed, Res
 from rules.places import LEAST_FROM_POCKET_MM, Point, beside, first_free, nearest_free, occupied, over_rail_places
 from rules.reading import Reading
 from rules.restoring import after_penal
+from rules.rulesets import RETURN_FULL_MM
 from rules.ruling import Ruling
 from rules.set_lost import has_moved, out_of_turn, own_zone_first
 from rules.state import Core, after_side, colour_at, doubles, full_count, opponents_zones, pair_at, player_at, put, rear_zones
-from rules.stroke import First, Verdict, first_contact, judge_first_contact, striker_id
-from rules.table import OPPOSITE, POCKET_RADIUS_MM, POCKETS_MM, Colour, Side, Zone
+from rules.stroke import First, Verdict, first_contact, judge_first_contact, striker_id, struck_at
+from rules.table import OPPOSITE, POCKET_RADIUS_MM, POCKETS_MM, TOWARD, ZONE_LINE_MM, Colour, Side, Zone, depth_mm
 from rules.timing import overrun
 from rules.touching import between_strokes, during_stroke
 from rules.turn import came_back, reasons
 
-BEGIN_CLAUSES = frozenset({"17.1.a", "17.1.b", "17.1.c", "17.1.f", "17.1.h", "17.1.i"})
+PLACING_DOUBT_MM: Final = 1.0  # nobody is told of a misplaced striker on less; the place carries no sigma
 
 
 class Scene(msgspec.Struct, frozen=True):
@@ -92,6 +93,8 @@ def rule_stroke(core: Core, stroke: Stroke, entry: int, reading: Reading, given:
         for clause in scene.verdict.clauses or ("17.1.a",):
             d.penalise(clause, stroke.side)
     _begin(d, scene)
+    if d.made_from is not None and not well_placed(stroke.side, d.made_from):
+        d.told.append("12.3")
     during_stroke(d, stroke, scene.striker, scene.before, scene.moved)
     _end_faults(d, scene, reading)
     own_in, opponents_in = _put_right(d, scene, reading)
@@ -112,12 +115,19 @@ def rule_stroke(core: Core, stroke: Stroke, entry: int, reading: Reading, given:
 
 def _made_from(stroke: Stroke, scene: Scene) -> Point | None:
     placed = [e for e in stroke.timeline if isinstance(e, Placed)]
-    struck = next((e.t for e in stroke.timeline if isinstance(e, Struck)), math.inf)
-    last = next((p for p in reversed(placed) if p.t <= struck), None)
+    struck = struck_at(stroke)
+    last = next((p for p in reversed(placed) if p.t <= struck or struck == -math.inf), None)
     if last is not None:
         return (last.x_mm, last.y_mm)
     disc = scene.before.get(scene.striker)
     return None if disc is None else (disc.x_mm, disc.y_mm)
+
+
+def well_placed(side: Side, place: Point) -> bool:
+    """12.3: the striker lies in the player's own zone with neither its line nor the lines at its ends in the hole."""
+    clear = RETURN_FULL_MM - PLACING_DOUBT_MM
+    across = place[1] if TOWARD[side][0] else place[0]
+    return depth_mm(side, *place) >= clear and abs(across) <= ZONE_LINE_MM - clear
 
 
 def _begin(d: Draft, scene: Scene) -> None:

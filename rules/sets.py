@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import msgspec
 
 from rules.ruling import MatchResult, SetResult
@@ -18,17 +16,9 @@ class End(msgspec.Struct, frozen=True):
     side: Side | None = None
 
 
-REPLAYS: Final = frozenset({"20.4", "20.5", "20.6", "21.1"})
-
-
 def lost_by(core: Core, side: Side, clause: str) -> End:
     """16: a set lost is the other side's, with that clause."""
     return End(clause, after_side(core, side))
-
-
-def won_by_pair(core: Core, pair: int, near: Side, clause: str) -> End:
-    """The set goes to this pair; named by `near` if that side is theirs, else by the one that follows it."""
-    return End(clause, side_of_pair(core, pair, near))
 
 
 def first_side(core: Core, seats: tuple[Side, ...], number: int) -> Side:
@@ -108,7 +98,7 @@ def run_out(core: Core, violation: bool) -> End | None:
         first = core.seats[s.interrupted]
         if violation == s.violation:
             return End("21.1" if doubles(core) else "20.4")
-        return won_by_pair(core, pair_at(core, first if violation else s.turn), s.turn, clause)
+        return End(clause, first if violation else s.turn)
     if s.turns_ended == 0 and s.turn == s.first and s.full:
         return None
     return End("20.3", s.turn)

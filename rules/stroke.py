@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import msgspec
 
-from rules.facts import Contact, Disc, Rail, Stroke
+from rules.facts import Contact, Disc, Rail, Stroke, Struck
 from rules.reading import SURE, Reading, nearest_zone
 from rules.rulesets import Ruleset
 from rules.ruling import Margin, Seen, Touch, Way
@@ -60,7 +61,10 @@ def first_contact(stroke: Stroke, striker: str, reading: Reading) -> First:
     first_t: float | None = None
     touched: dict[str, float] = {}
     rails: list[Rail] = []
+    struck_t = struck_at(stroke)
     for event in stroke.timeline:
+        if event.t < struck_t:
+            continue  # touched in placing the striker: 17.1.k, no part of the stroke
         if isinstance(event, Rail):
             if event.disc == striker:
                 rails.append(event)
@@ -189,6 +193,11 @@ def _why_unlawful(
         elif not any(reading.dark(d, ("circle",)) for d in mine):
             clauses.append("17.1.i")
     return clauses or ["17.1.a"]
+
+
+def struck_at(stroke: Stroke) -> float:
+    """12.9: when the cue touched the striker; before everything where that was not seen."""
+    return next((e.t for e in stroke.timeline if isinstance(e, Struck)), -math.inf)
 
 
 def striker_id(discs: list[Disc]) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from rules.draft import Draft
-from rules.facts import Contact, Disc, Incident, Lifted, Pocketed, Rest, Stroke, Struck, TableShaken, Touched
+from rules.facts import Contact, Disc, Incident, Lifted, Pocketed, Rest, Stroke, TableShaken, Touched
 from rules.reading import Reading
 from rules.set_lost import has_moved
-from rules.state import Core, pair_at
+from rules.state import Core, full_count, pair_at
+from rules.stroke import struck_at
 from rules.table import Side
 
 
@@ -62,7 +63,8 @@ def _shaken(d: Draft, event: TableShaken, incident: Incident, before: dict[str, 
     moved = [i for i in event.moved if i in before and before[i].kind != "striker"]
     if not moved:
         return
-    if d.set.strokes == 0:  # 12.24: before the set has begun (12.2)
+    counts = [sum(b.kind == colour for b in before.values()) for colour in set(d.core.colours)]
+    if d.set.strokes == 0 and min(counts) >= full_count(d.core):  # 12.24: set up, and no stroke made yet (12.2)
         for i in moved:
             d.put_back(before[i], "12.24")
         d.told.append("12.24")
@@ -77,19 +79,22 @@ def _shaken(d: Draft, event: TableShaken, incident: Incident, before: dict[str, 
 
 def during_stroke(d: Draft, stroke: Stroke, striker: str, before: dict[str, Disc], moved: frozenset[str]) -> None:
     """Hands and cue before, during and at the end of a stroke."""
-    struck_t = next((e.t for e in stroke.timeline if isinstance(e, Struck)), None)
+    struck_t = struck_at(stroke)
     still_by_hand: dict[Side, set[str]] = {}
     in_motion: set[str] = set()
     for event in stroke.timeline:
         if isinstance(event, Contact):
-            in_motion.update(i for i in event.discs if i != striker)
+            if event.t >= struck_t:
+                in_motion.update(i for i in event.discs if i != striker)
+            elif striker in event.discs:
+                _penal(d, "17.1.k", stroke.side, stroke.side)
         elif isinstance(event, Lifted):
             if event.disc != striker:
                 d.lose_set("16.1.f", event.side)
-            elif struck_t is not None and _before_rest(stroke, event.t):
+            elif event.t >= struck_t and _before_rest(stroke, event.t):
                 _penal(d, "17.1.l", event.side, stroke.side)
         elif isinstance(event, Touched):
-            underway = struck_t is not None and event.t >= struck_t and _before_rest(stroke, event.t)
+            underway = event.t >= struck_t and _before_rest(stroke, event.t)
             if striker in event.discs and underway and event.by != "striker":
                 _penal(d, "17.1.m", event.side, stroke.side)
             pieces = {i for i in event.discs if i != striker}

@@ -11,6 +11,7 @@ CLAUSES: Final[dict[str, str]] = {
     "9.1.g": "dritte Verwarnung",
     "9.1.h": "der Stein wird zurückgelegt",
     "9.1.j": "Entscheidung des Richters",
+    "12.3": "Schlagscheibe nicht richtig in der eigenen Zone",
     "12.10": "eigener Stein versenkt, kein Fehler",
     "12.11": "aufgesprungener Stein kommt daneben",
     "12.13": "von selbst gefallen, zählt nicht",

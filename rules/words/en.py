@@ -11,6 +11,7 @@ CLAUSES: Final[dict[str, str]] = {
     "9.1.g": "third warning",
     "9.1.h": "the piece goes back",
     "9.1.j": "judge's decision",
+    "12.3": "striker not placed wholly in the own zone",
     "12.10": "own piece pocketed, no fault",
     "12.11": "a piece on another disc goes beside it",
     "12.13": "fell in by itself and does not count",

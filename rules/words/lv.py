@@ -11,6 +11,7 @@ CLAUSES: Final[dict[str, str]] = {
     "9.1.g": "trešais brīdinājums",
     "9.1.h": "kauliņa stāvokli atjauno",
     "9.1.j": "tiesneša lēmums",
+    "12.3": "ripa nav pareizi nolikta savā zonā",
     "12.10": "iesists savs kauliņš, pārkāpumu nav",
     "12.11": "uzlēcis kauliņš jānoliek blakus",
     "12.13": "kauliņš iekritis pats, tas neskaitās",

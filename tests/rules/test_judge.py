@@ -204,3 +204,10 @@ def test_void_reaches_back_over_chunks_of_history():
     ruling = rule(*log, judge("void", entry=599), judge("void", entry=3))[-1]
     assert "refused" not in ruling
     assert ruling["refolded"][0]["entry"] == 3
+
+
+def test_a_judge_may_call_the_clock():
+    told, again = rule(judge("fault", side="S", clause="19.3"), judge("fault", side="S", clause="19.3"))
+    assert (told["told"], told["turn"]) == (["19.3"], "continues")
+    assert (clauses(again), again["next"]) == (["17.1.r"], "N")
+    assert "refused" in rule(judge("fault", side="N", clause="19.3"))[0]

@@ -102,12 +102,12 @@ def test_a_broken_line_is_named(bad):
     [b"{", b"[]", b"null", b'"x"', b"\xff\xfe", b'{"stroke": NaN}', b"[" * 100_000, b'{"judge": {"command": "end_match"}} x', b"{}"],
 )
 def test_a_line_that_is_no_entry(line):
-    with pytest.raises(LogUnusable, match="^line 2: "):
+    with pytest.raises(LogUnusable, match=r"^line 2: "):
         list(rulings([*lines(match()), line]))
 
 
 def test_entries_before_a_match():
-    with pytest.raises(LogUnusable, match="^line 1: .*match"):
+    with pytest.raises(LogUnusable, match=r"^line 1: .*match"):
         list(rulings(lines(GOOD)))
 
 
@@ -153,7 +153,7 @@ def test_a_match_entry_starts_afresh_and_numbers_begin_again():
 
 def test_blank_lines_are_skipped_but_counted():
     log = [*lines(match()), b"\n", b"  \n", b"{\n"]
-    with pytest.raises(LogUnusable, match="^line 4"):
+    with pytest.raises(LogUnusable, match=r"^line 4"):
         list(rulings(log))
 
 

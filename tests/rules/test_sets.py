@@ -214,7 +214,7 @@ IN_BLACK = tuple(f"in b{n} NE" for n in range(1, 17))
 def test_doubles_sixteen_in_the_first_series():
     first = stroke("S", f"{SIXTEEN_RED} {SIXTEEN_BLACK}", "r4", *IN_RED)
     assert (last(match(**D), first)["turn"], last(match(**D), first)["next"]) == ("interrupted", "W")
-    assert set_of(last(match(**D), first, stroke("W", SIXTEEN_BLACK, "b1"))) == ("won", "N", "21.7")
+    assert set_of(last(match(**D), first, stroke("W", SIXTEEN_BLACK, "b1"))) == ("won", "S", "21.7")
     replay = last(match(**D), first, stroke("W", SIXTEEN_BLACK, "b1", *IN_BLACK))
     assert (set_of(replay), replay["next"]) == (("replay", None, "21.1"), "W")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.rules.logs import clauses, incident, match, rule, spots, stroke, touched
+from tests.rules.logs import clauses, incident, match, row, rule, spots, stroke, touched
 
 BOARD = "r1@-200,220 r2@150,150 b1@-30,200 b2@260,-80"
 
@@ -121,15 +121,23 @@ def test_falls_by_itself_between_strokes():
     assert (ruling["faults"], spots(ruling["restore"]), ruling["on_table"]) == ([], [(399, 398)], {"S": 3, "N": 2})
 
 
-def test_shaken_table():
-    shaken = {"event": "table_shaken", "moved": ["r1", "b1"]}
-    moved = "r1@-205,220 b1@-35,200"
-    before = rule(incident("N", BOARD, shaken, after=moved))[0]
-    assert (before["set"], len(before["restore"]), before["told"]) == (None, 2, ["12.24"])
-    during = rule(stroke("S", BOARD, "r1"), incident("N", BOARD, shaken, after=moved))[1]
-    assert during["set"] == {"result": "won", "clause": "16.1.b", "side": "S", "player": "Anna"}
-    harmless = rule(stroke("S", BOARD, "r1"), incident("N", BOARD, {"event": "table_shaken", "moved": []}))[1]
-    assert harmless["set"] is None
+SHAKEN = {"event": "table_shaken", "moved": ["r1", "b1"]}
+
+
+def test_a_table_shaken_before_the_set_is_put_right():
+    start = f"{row('r', 485)} {row('b', -485)}"
+    ruling = rule(incident("N", start, SHAKEN, after="r1@-110,470 b1@-110,-470"))[0]
+    assert (ruling["set"], spots(ruling["restore"]), ruling["told"]) == (None, [(-105, 485), (-105, -485)], ["12.24"])
+
+
+@pytest.mark.parametrize("opening", [(), (stroke("S", BOARD, "r1"),)])
+def test_a_table_shaken_in_the_set_loses_it(opening):
+    ruling = rule(*opening, incident("N", BOARD, SHAKEN, after="r1@-205,220 b1@-35,200"))[-1]
+    assert ruling["set"] == {"result": "won", "clause": "16.1.b", "side": "S", "player": "Anna"}
+
+
+def test_a_shaken_table_on_which_nothing_moved_is_nothing():
+    assert rule(stroke("S", BOARD, "r1"), incident("N", BOARD, {**SHAKEN, "moved": []}))[1]["set"] is None
 
 
 def test_nobody_knows_who_shook_the_table():
@@ -154,3 +162,28 @@ def test_an_incident_without_positions_uses_the_last_known_ones():
     log = [stroke("S", BOARD, "r1", after="r1@-200,300"), {"incident": {"side": "N", "timeline": [{"t": 0, **touched("b1", "N")}]}}]
     assert clauses(rule(*log)[1]) == ["17.1.n"]
     assert spots(rule(*log)[1]["restore"]) == [(-30, 200)]
+
+
+def test_touching_a_piece_in_placing_the_striker_is_no_part_of_the_stroke():
+    log = stroke("S", BOARD, "r1", "in r1 NW")
+    log["stroke"]["timeline"].insert(0, {"t": -1.0, "event": "contact", "discs": ["striker", "b2"]})
+    ruling = rule(log)[0]
+    assert (ruling["lawful"], clauses(ruling), ruling["next"]) == (True, ["17.1.k"], "N")
+
+
+@pytest.mark.parametrize(
+    ("side", "place", "told"),
+    [
+        ("S", (0, -375.5), False),
+        ("S", (0, -374), True),
+        ("S", (364.5, -440), False),
+        ("S", (366, -440), True),
+        ("S", (0, 440), True),
+        ("N", (0, 440), False),
+    ],
+)
+def test_a_misplaced_striker_is_pointed_out(side, place, told):
+    placed = {"event": "placed", "x_mm": place[0], "y_mm": place[1], "t": 0.0}
+    ruling = rule(match(first=side), stroke(side, BOARD, placed, "r1" if side == "S" else "b1"))[0]
+    assert (ruling.get("told") == ["12.3"]) is told
+    assert ruling["faults"] == []
