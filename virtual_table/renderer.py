@@ -56,7 +56,7 @@ class Renderer:
         self._solid[box] = 0
         touched = [s for s in self._resting.values() if _overlap(self._box([s]), box)]
         cx, cy = self.optics.centre_mm[:2]
-        touched.sort(key=lambda s: -math.hypot(s.x_mm - cx, s.y_mm - cy))
+        touched.sort(key=lambda s: (s.z_mm, -math.hypot(s.x_mm - cx, s.y_mm - cy)))  # what is nearer to the camera comes last
         painted = []
         for spot in touched:
             part = _cut(self._box([spot]), box)

@@ -173,8 +173,8 @@ class VirtualTable:
         return self.camera.readout_s * (min(max(row, 0.0), last) / last - 0.5)
 
 
-def render_still(positions: Sequence[tuple[str, Kind, float, float]], camera: Optics, look: Look, noise_seed: int = 0) -> Image:
-    """One picture of discs lying flat: (id, kind, x_mm, y_mm) each."""
+def render_still(positions: Sequence[tuple[str, Kind, float, float] | Spot], camera: Optics, look: Look, noise_seed: int = 0) -> Image:
+    """One picture of discs: (id, kind, x_mm, y_mm) each, or `Spot`s where a disc lies higher (on another one, on a rail)."""
     renderer = Renderer(camera, look, noise_seed)
-    renderer.rest([Spot(i, kind, x, y) for i, kind, x, y in positions])
+    renderer.rest([p if isinstance(p, Spot) else Spot(*p) for p in positions])
     return renderer.frame()

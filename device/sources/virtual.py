@@ -18,7 +18,9 @@ from virtual_table import Look, Optics, VirtualTable
 class VirtualSource:
     """`realtime`: frames come at their time and those the reader is too late for are lost, as with a camera (gaps in `seq`).
 
-    Without it every frame is handed out as soon as it is asked for. One reader; `ruled` and `close` may be called from any thread.
+    `patient`: the players wait for a late reader instead, so that nothing is lost and time runs slower than it should.
+    Without `realtime` every frame is handed out as soon as it is asked for. One reader; `ruled` and `close` may be called from any
+    thread.
     """
 
     def __init__(
@@ -30,6 +32,7 @@ class VirtualSource:
         exposure_s: float = 0.004,
         *,
         realtime: bool = True,
+        patient: bool = False,
         wait_for_ruling: bool = True,
         look: Look | None = None,
         camera: Optics | None = None,
@@ -42,6 +45,7 @@ class VirtualSource:
         )
         self._fps = fps
         self._realtime = realtime
+        self._patient = patient
         self._clock = clock
         self._sleep = sleep
         self._started_s: float | None = None
@@ -96,6 +100,9 @@ class VirtualSource:
         due = self._started_s + self._taken / self._fps
         if now < due:
             self._sleep(due - now)
+            return
+        if self._patient:
+            self._started_s += now - due
             return
         late = int((now - due) * self._fps)  # whole frames that have passed unseen
         if late:

@@ -225,6 +225,20 @@ def test_source_speaks_the_protocol_and_drops_what_comes_too_late():
     assert source.read() is None
 
 
+def test_patient_table_waits_for_a_late_reader():
+    now = [0.0]
+
+    def sleep(seconds):
+        now[0] += seconds
+
+    source = VirtualSource(seed=1, patient=True, clock=lambda: now[0], sleep=sleep, **SMALL)
+    source.read()
+    now[0] += 3.0
+    assert [source.read().seq for _ in range(3)] == [1, 2, 3]
+    assert source.dropped == 0
+    assert now[0] == pytest.approx(3.0 + 2 / 60)
+
+
 def test_source_without_real_time_gives_every_frame():
     source = VirtualSource(seed=1, realtime=False, **SMALL)
     assert [source.read().seq for _ in range(5)] == [0, 1, 2, 3, 4]

@@ -15,11 +15,11 @@ PLAIN = Look(noise=0.0, grain=0.0, wear=0.0, blur_px=0.0, glare=0.0, line_fade=0
 
 
 def circle(camera, x, y, z, radius):
-    a = np.linspace(0, 2 * math.pi, 720, endpoint=False)
+    a = np.linspace(0, 2 * math.pi, 120, endpoint=False)
     return camera.to_px(np.c_[x + radius * np.cos(a), y + radius * np.sin(a), np.full_like(a, z)])
 
 
-def polygon_cover(shape, polygons, ss=16):
+def polygon_cover(shape, polygons, ss=12):
     """Area coverage of the union of convex polygons by plain supersampling (pixel centres are integers)."""
     rows, columns = shape
     big = np.zeros((rows * ss, columns * ss), dtype=bool)
@@ -77,7 +77,7 @@ def test_silhouette_is_that_of_the_projected_solid(kind, x, y):
 @pytest.mark.parametrize(("x", "y"), [(0.0, 20.0), (-330.0, 250.0)])
 def test_hole_shows_the_table_where_the_axis_is(x, y):
     camera = overhead(1456, 1088, tilt_deg=4.0)
-    painted, corner = paint(camera, [Spot("d", "striker", x, y)])
+    painted, corner = paint(camera, [Spot("d", "striker", x, y)], pad=14)
     radius = hole_radius_mm("striker")
     seen = polygon_cover(painted.cover.shape, [circle(camera, x, y, 0.0, radius) - corner])
     seen = np.minimum(seen, polygon_cover(painted.cover.shape, [circle(camera, x, y, thickness_mm("striker"), radius) - corner]))
