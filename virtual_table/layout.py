@@ -60,9 +60,14 @@ def _somewhere(rng: np.random.Generator, kind: Kind, taken: Position) -> tuple[f
             return None
     elif how < 0.3:
         x = math.copysign(limit, x)
+    elif how < 0.34:
+        px, py = POCKETS_MM[("SW", "SE", "NE", "NW")[int(rng.integers(4))]]
+        turn = math.atan2(-py, -px) + float(rng.uniform(-1, 1))
+        away = POCKET_RADIUS_MM + float(rng.uniform(0.3, 2.5))
+        x, y = px + away * math.cos(turn), py + away * math.sin(turn)
     return (x, y) if _room(kind, x, y, taken, 0.0) else None
 
 
 def _room(kind: Kind, x: float, y: float, taken: Position, margin_mm: float) -> bool:
     apart = all(math.hypot(x - a, y - b) >= radius_mm(kind) + radius_mm(k) + margin_mm - 1e-9 for k, a, b in taken.values())
-    return apart and all(math.hypot(x - a, y - b) > POCKET_RADIUS_MM + 2 + margin_mm for a, b in POCKETS_MM.values())
+    return apart and all(math.hypot(x - a, y - b) > POCKET_RADIUS_MM + 0.2 + margin_mm for a, b in POCKETS_MM.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections import deque
 from collections.abc import Generator, Iterator
@@ -10,10 +11,11 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from rules.table import HALF_MM, OPPOSITE, Colour, Kind, Side, radius_mm
+from rules.table import HALF_MM, OPPOSITE, ZONE_LINE_MM, Colour, Kind, Side, radius_mm
 from virtual_table import layout
 from virtual_table.acting import Act, carry, reach, strike
-from virtual_table.motion import Piece, Place, Track
+from virtual_table.mischief import Mischief, perform
+from virtual_table.motion import Place, Track
 from virtual_table.physics import Surface, World
 from virtual_table.player import Plan, plan
 from virtual_table.record import position, timeline
@@ -27,13 +29,16 @@ RULED_S: Final = 0.9  # after rest nobody moves for this long
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """How a match is played: surface, length, whether players wait for rulings, how often a hand moves a piece by mistake."""
+    """How a match is played: surface, length, whether players wait for rulings, and how often (`clumsy`, 0..1,
+    before each stroke) one of `mischief` happens or (`sloppy`) the striker is put down with the line in its hole."""
 
     surface: Surface
     sets: int = 5
     wait_for_ruling: bool = False
     opening: Literal["start", "scattered"] = "start"
     clumsy: float = 0.0
+    mischief: tuple[Mischief, ...] = ("hand",)
+    sloppy: float = 0.0
 
 
 class Story:
@@ -119,7 +124,7 @@ class Story:
         while True:
             side = self._turn
             if self.rng.random() < self.habits.clumsy:
-                t = yield from self._nudge(t)
+                t = yield from self._err(t)
             t, placed = yield from self._place_striker(t, side)
             stroke, before, t = yield from self._stroke(t, side, placed)
             verdict, t = yield from self._ruling(t, side, stroke, before)
@@ -139,6 +144,8 @@ class Story:
     def _place_striker(self, t: float, side: Side) -> Generator[float, None, tuple[float, Plan]]:
         """The hand fetches the striker (from the table, a bag or its pocket) and puts it down; returns the time of letting go."""
         chosen = plan(self.rng, self.table(t), side, self.habits.surface)
+        if self.rng.random() < self.habits.sloppy:
+            chosen = self._badly_placed(t, side, chosen)
         striker = self.tracks["striker"]
         lies = striker.at(t) if striker.pieces else None
         pause = float(self.rng.uniform(0.3, 1.0)) if self.strokes else 0.3
@@ -157,6 +164,12 @@ class Story:
         self.acts.append(act)
         yield t + put
         return t + put, chosen
+
+    def _badly_placed(self, t: float, side: Side, chosen: Plan) -> Plan:
+        """The same stroke from too far in: the zone line shows in the striker's hole (12.3)."""
+        y = (ZONE_LINE_MM + float(self.rng.uniform(-3.5, 3.5))) * (-1 if side == "S" else 1)
+        others = [d for d in self.table(t).discs.values() if d[0] != "striker"]
+        return dataclasses.replace(chosen, y_mm=y) if fits("striker", chosen.x_mm, y, others) else chosen
 
     def _stroke(self, t: float, side: Side, chosen: Plan) -> Generator[float, None, tuple[dict[str, Any], Table, float]]:
         """Cue, impact, run; the physics is worked out in portions while the player aims."""
@@ -190,39 +203,17 @@ class Story:
         self.strokes.append(stroke)
         return stroke, before, rest_s
 
-    def _nudge(self, t: float) -> Generator[float, None, float]:
-        """A sleeve or finger moves a piece between strokes; what it did is an incident of the contract."""
-        side: Side = "S" if self.rng.random() < 0.5 else "N"
-        sign = -1 if side == "S" else 1
-        discs = self.table(t).discs
-        near = sorted(i for i, d in discs.items() if d[0] != "striker" and d[2] * sign > 0)
-        far, turn = float(self.rng.uniform(0.2, 12.0)), float(self.rng.uniform(0, 2 * math.pi))
-        if not near:
+    def _err(self, t: float) -> Generator[float, None, float]:
+        """One of the habits' mischiefs, where the position allows it."""
+        kinds = self.habits.mischief
+        kind = kinds[int(self.rng.integers(len(kinds)))]
+        done = perform(kind, t, self.tracks, self.table(t), self._turn, self.rng)
+        if done is None:
             return t
-        name = near[int(self.rng.integers(len(near)))]
-        kind, x, y = discs[name]
-        to_x, to_y = x + far * math.cos(turn), y + far * math.sin(turn)
-        others = [d for i, d in discs.items() if i != name]
-        limit = HALF_MM - radius_mm(kind)
-        if max(abs(to_x), abs(to_y)) > limit or not fits(kind, to_x, to_y, others):
-            return t
-        before = position(self.tracks.values(), t)
-        touch, leave = t + 0.6, t + 0.6 + max(0.05, far / 150)
-        self.acts.append(reach(side, t, [(0.6, x, y), (leave - t, to_x, to_y), (leave - t + 0.1, to_x, to_y)], in_s=0.5))
-        rate = 1 / (leave - touch)
-        angle = self.tracks[name].pieces[-1].angle
-        self.tracks[name].add(Piece(touch, x, y, 0, (to_x - x) * rate, (to_y - y) * rate, 0, 0, 0, 0, leave, angle, 0))
-        end = leave + 0.6
-        yield end
-        self.incidents.append(
-            {
-                "side": side,
-                "timeline": [{"t": touch, "event": "touched", "discs": [name], "side": side, "by": "hand"}],
-                "before": before,
-                "after": position(self.tracks.values(), end),
-            }
-        )
-        return end
+        self.acts.extend(done.acts)
+        yield done.end_s
+        self.incidents.append(done.incident)
+        return done.end_s
 
     # --- rulings -----------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, NamedTuple
 from rules.table import Kind
 from virtual_table.discs import Spot
 from virtual_table.look import Look
+from virtual_table.mischief import Mischief
 from virtual_table.motion import Place
 from virtual_table.optics import Optics, overhead
 from virtual_table.physics import Surface
@@ -45,9 +46,9 @@ class VirtualTable:
     """A match on a table that does not exist, seen by a camera that could. The same seed gives the same match, bit for bit.
 
     `wait_for_ruling`: the players wait for `ruled` after each stroke, for a while, before they go by their own simple reading.
-    `opening`: each set from the start position, or from pieces scattered as in the middle of a set. `clumsy`: how often, between
-    two strokes, a hand moves a piece. `nothing`: instead of a match, one of the things that are no stroke and no fault (`QUIET`),
-    for half a minute.
+    `opening`: each set from the start position, or from pieces scattered as in the middle of a set. `clumsy`, `mischief`,
+    `sloppy`: how often which things go wrong (`Habits`). `nothing`: instead of a match, one of the things that are no stroke and no
+    fault (`QUIET`), for half a minute.
     """
 
     def __init__(
@@ -64,6 +65,8 @@ class VirtualTable:
         wait_for_ruling: bool = False,
         opening: Literal["start", "scattered"] = "start",
         clumsy: float = 0.0,
+        mischief: tuple[Mischief, ...] = ("hand",),
+        sloppy: float = 0.0,
         nothing: Nothing | None = None,
     ) -> None:
         self.look = Look(seed=seed) if look is None else look
@@ -72,7 +75,7 @@ class VirtualTable:
         self.exposure_s = exposure_s
         faster = 1 - 0.4 * self.look.powder  # boric powder makes the wood slippery
         surface = Surface(mu=0.1 * faster, hop_mm_s=HOP_MM_S) if surface is None else surface
-        habits = Habits(surface, sets, wait_for_ruling, opening, clumsy)
+        habits = Habits(surface, sets, wait_for_ruling, opening, clumsy, mischief, sloppy)
         self._story = Story(seed, habits) if nothing is None else Quiet(seed, habits, nothing)
         self._renderer = Renderer(self.camera, self.look, seed)
         self._scale = self.camera.px_per_mm(0.0, 0.0)
@@ -97,7 +100,7 @@ class VirtualTable:
 
     @property
     def incidents(self) -> list[dict[str, Any]]:
-        """Truth of what hands did to pieces between strokes (the contract's incidents)."""
+        """Truth of what happened to pieces between strokes (the contract's incidents)."""
         return self._story.incidents
 
     def truth_at(self, t_s: float) -> list[TrueDisc]:

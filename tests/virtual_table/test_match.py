@@ -9,8 +9,9 @@ import pytest
 from device.sources.frame import Source
 from device.sources.virtual import VirtualSource
 from rules.facts import Incident, Match, Stroke
-from rules.table import radius_mm
-from virtual_table import QUIET, Look, Surface, VirtualTable, World
+from rules.table import POCKETS_MM, radius_mm
+from virtual_table import MISCHIEF, QUIET, Look, Surface, VirtualTable, World
+from virtual_table.layout import scattered
 from virtual_table.record import returned
 from virtual_table.referee import Table, penalty_place
 from virtual_table.story import Habits, Story
@@ -158,22 +159,45 @@ def test_late_rulings_are_not_taken_for_the_next_stroke():
     assert story.strokes[1]["side"] in ("S", "N")
 
 
-def test_scattered_positions_and_clumsy_hands():
-    story = Story(2, Habits(Surface(), opening="scattered", clumsy=1.0))
-    story.extend(60)
-    assert len(story.incidents) >= 4
+@pytest.mark.parametrize("mischief", [m for m in MISCHIEF if m != "fall"])
+def test_mischief_leaves_its_truth(mischief):
+    story = played(2, 100, opening="scattered", clumsy=1.0, mischief=(mischief,))
+    assert story.incidents
     for incident in story.incidents:
-        msgspec.convert(incident, Incident)
-        event = incident["timeline"][0]
-        name = event["discs"][0]
+        parsed = msgspec.convert(incident, Incident)
+        event = parsed.timeline[0]
         before, after = ({d["id"]: (d["x_mm"], d["y_mm"]) for d in incident[k]["discs"]} for k in ("before", "after"))
-        assert [i for i in after if after[i] != before[i]] == [name]
-        assert 0.19 < math.dist(before[name], after[name]) < 12.01
-    for stroke in story.strokes:
-        discs = stroke["before"]["discs"]
-        for k, a in enumerate(discs):
-            for b in discs[k + 1 :]:
-                assert math.dist((a["x_mm"], a["y_mm"]), (b["x_mm"], b["y_mm"])) > radius_mm(a["kind"]) + radius_mm(b["kind"]) - 0.01
+        moved = [i for i in after if after[i] != before[i]]
+        named = {"hand": "discs", "cue": "discs", "shake": "moved"}.get(mischief)
+        if named is not None:
+            assert sorted(moved) == sorted(getattr(event, named))
+            assert all(0.19 < math.dist(before[i], after[i]) < 15.01 for i in moved)
+        elif mischief == "slow":
+            assert moved == []
+            assert event.elapsed_s > 30
+
+
+def test_piece_on_the_edge_falls_by_itself():
+    story = Story(2, Habits(Surface(), clumsy=1.0, mischief=("fall",)))
+    story.tracks["r3"].put(0.0, 435.0, 435.0 - 50.8)
+    story.extend(4.0)
+    (event,) = story.incidents[0]["timeline"]
+    assert (event["event"], event["disc"], event["pocket"]) == ("pocket", "r3", "NE")
+    assert not story.tracks["r3"].at(3.9).on_table
+
+
+def test_scattered_positions_do_not_overlap():
+    for seed in range(30):
+        pieces = list(scattered(np.random.default_rng(seed)).values())
+        for k, a in enumerate(pieces):
+            assert all(math.dist(a[1:], b[1:]) > 2 * radius_mm("red") - 1e-6 for b in pieces[k + 1 :])
+            assert all(math.dist(a[1:], p) > 50 for p in POCKETS_MM.values())
+
+
+def test_sloppy_players_leave_the_line_in_the_hole():
+    story = played(4, 40, sloppy=1.0)
+    depths = [abs(s["timeline"][0]["y_mm"]) - 370 for s in story.strokes]
+    assert any(abs(d) < 5.5 for d in depths)
 
 
 def test_cue_touches_the_striker_at_the_stated_time():
