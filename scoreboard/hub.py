@@ -11,11 +11,12 @@ import time
 from collections.abc import AsyncIterator, Callable
 from typing import Final
 
-from scoreboard.state import SECTIONS, Section
+from scoreboard.state import Section
 
 BEAT_S: Final = 1.0  # heartbeat; the page calls itself stale after 3 s without one
 DISCS_GAP_S: Final = 0.08  # at most 12 pictures a second to a browser, more adds nothing to the eye
 RETRY_MS: Final = 1000  # how soon a browser comes back
+BOARD_SECTIONS: Final[tuple[Section, ...]] = ("link", "discs", "match", "ruling")
 MAX_STREAMS: Final = 200  # open pages per board; a hall has tens
 
 Render = Callable[[Section], str]
@@ -59,10 +60,10 @@ class Hub:
         """Whether no further browser is served."""
         return len(self._waiting) >= MAX_STREAMS
 
-    async def stream(self, render: Render) -> AsyncIterator[str]:
-        """Server-sent events for one browser: all sections, then changes, a `link` each second as heartbeat."""
+    async def stream(self, render: Render, sections: tuple[Section, ...] = BOARD_SECTIONS) -> AsyncIterator[str]:
+        """Server-sent events for one browser: its sections, then their changes, a `link` each second as heartbeat."""
         wake = asyncio.Event()
-        dirty: set[Section] = set(SECTIONS)
+        dirty: set[Section] = set(sections)
         self._waiting[wake] = dirty
         beat_at = time.monotonic()
         discs_at = 0.0
@@ -73,13 +74,14 @@ class Hub:
                 if now >= beat_at:
                     dirty.add("link")
                     beat_at = now + BEAT_S
-                due = [s for s in SECTIONS if s in dirty and (s != "discs" or now >= discs_at)]
+                due = [s for s in sections if s in dirty and (s != "discs" or now >= discs_at)]
                 for section in due:
                     dirty.discard(section)
                     if section == "discs":
                         discs_at = now + DISCS_GAP_S
                     yield f"event: {section}\ndata: {render(section)}\n\n"
                 until = min(beat_at, discs_at) if "discs" in dirty else beat_at
+                dirty.intersection_update(sections)
                 if not dirty - {"discs"}:
                     wake.clear()
                     wait_s = max(0.0, until - time.monotonic())

@@ -19,8 +19,11 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rules.words import PHRASES
-from scoreboard.hub import Hub
-from scoreboard.state import Section, Snapshot
+from scoreboard.desk import Desk
+from scoreboard.hub import Hub, Render
+from scoreboard.judge_pages import judge_routes
+from scoreboard.sessions import Sessions
+from scoreboard.state import Snapshot
 from scoreboard.view import link_view, section_view
 from scoreboard.words import LANG_NAMES, Lang, pick_lang, word
 
@@ -31,7 +34,7 @@ HEADERS: Final = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'self'",
     "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
 }
 
@@ -56,7 +59,9 @@ class SafeHeaders:
         await self._app(scope, receive, with_headers)
 
 
-def make_app(table: str, hub: Hub, snapshot: Callable[[], Snapshot], clock_s: Callable[[], float]) -> Starlette:
+def make_app(
+    table: str, hub: Hub, snapshot: Callable[[], Snapshot], clock_s: Callable[[], float], sessions: Sessions, desk: Desk
+) -> Starlette:
     """The application of one table's board; `clock_s` is the monotonic clock that stamped the snapshot."""
     templates = Environment(
         loader=PackageLoader("scoreboard"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -79,6 +84,9 @@ def make_app(table: str, hub: Hub, snapshot: Callable[[], Snapshot], clock_s: Ca
         )
         return HTMLResponse(body, headers={"content-language": lang, "vary": "accept-language"})
 
+    def render_in(lang: Lang) -> Render:
+        return lambda section: msgspec.json.encode(section_view(section, snapshot(), lang, clock_s())).decode()
+
     async def board(request: Request) -> Response:
         return page(request, "board.html")
 
@@ -89,13 +97,8 @@ def make_app(table: str, hub: Hub, snapshot: Callable[[], Snapshot], clock_s: Ca
     async def events(request: Request) -> Response:
         if hub.is_full:
             return PlainTextResponse("too many open pages", status_code=503, headers={"retry-after": "5"})
-        lang: Lang = pick_lang(request.query_params.get("lang"))
-
-        def render(section: Section) -> str:
-            return msgspec.json.encode(section_view(section, snapshot(), lang, clock_s())).decode()
-
-        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-        return StreamingResponse(hub.stream(render), media_type="text/event-stream", headers=headers)
+        stream = hub.stream(render_in(pick_lang(request.query_params.get("lang"))))
+        return StreamingResponse(stream, media_type="text/event-stream", headers={"cache-control": "no-store", "x-accel-buffering": "no"})
 
     async def healthz(_request: Request) -> Response:
         now = snapshot()
@@ -114,6 +117,7 @@ def make_app(table: str, hub: Hub, snapshot: Callable[[], Snapshot], clock_s: Ca
             Route("/overlay", overlay),
             Route("/events", events),
             Route("/healthz", healthz),
+            *judge_routes(sessions, desk, hub, page, render_in),
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
         lifespan=lifespan,

@@ -67,11 +67,12 @@ def ruling_view(now: Snapshot, lang: Lang) -> dict[str, Any]:
     match = now.match or MatchView()
     ruling, corrected = shown_ruling(now.rulings[-1])
     state = state_of(ruling)
-    where = targets(ruling, now.discs)
+    is_current = not match.id or ruling.get("match_id") in (None, match.id)  # what an ended match asked for is nothing to lay out now
+    where = targets(ruling, now.discs) if is_current else []
     lines = _readings(ruling, match, lang) if state == "review" else [_to_do(t, lang) for t in where]
     return _panel(
         state,
-        _title(state, ruling, lang),
+        title_of(state, ruling, lang),
         _text(state, ruling, match, lang),
         clauses=clauses_of(ruling),
         lines=_fitting(lines, lang),
@@ -91,7 +92,8 @@ def _fitting(lines: list[str], lang: Lang) -> list[str]:
     return [*lines[: MAX_LINES - 1], word("more", lang, n=len(lines) - MAX_LINES + 1)]
 
 
-def _title(state: State, ruling: dict[str, Any], lang: Lang) -> str:
+def title_of(state: State, ruling: dict[str, Any], lang: Lang) -> str:
+    """The verdict in a word or two."""
     phrases = PHRASES[lang]
     ended, result = ruling.get("match"), ruling.get("set")
     if state == "won" and isinstance(ended, dict):
@@ -183,7 +185,7 @@ def _readings(ruling: dict[str, Any], match: MatchView, lang: Lang) -> list[str]
     for reading in alternatives_of(ruling):
         leads_to = reading.get("ruling") or {}
         named = ", ".join(clauses_of(leads_to))
-        verdict = _title(state_of(leads_to), leads_to, lang)
+        verdict = title_of(state_of(leads_to), leads_to, lang)
         out.append(f"{assumed_words(reading, ruling, match, lang)}: {verdict}{f' ({named})' if named else ''}")
     return out
 
@@ -207,7 +209,7 @@ def _to_do(target: Target, lang: Lang) -> str:
     if target.done:
         return f"{text} – {word('in_place', lang)}"
     if target.off_mm:
-        parts = [f"{mm:.{0 if mm >= 10 else 1}f} mm {PHRASES[lang][f'side_{side}']}" for side, mm in target.off_mm]
+        parts = [f"{mm:.{0 if mm >= 10 else 1}f}\u00a0mm\u00a0{PHRASES[lang][f'side_{side}']}" for side, mm in target.off_mm]
         return f"{text} – {word('off_by', lang)} {', '.join(parts)}"
     return text
 
@@ -227,7 +229,7 @@ def margin_view(ruling: dict[str, Any], lang: Lang) -> dict[str, Any] | None:
         "sigma2": round(SIGMAS * sigma_mm, 2),
         "how": how,
         "text": f"{_piece(str(nearest.get('id', '')), False, lang)} · {zone}",
-        "value": f"{clearance_mm:+.1f} ± {SIGMAS * sigma_mm:.1f} mm".replace("-", "\u2212"),
+        "value": f"{clearance_mm:+.1f} ± {SIGMAS * sigma_mm:.1f} mm".replace("-", "\u2212").replace(" ", "\u00a0"),
         "verdict": word("close", lang) if how == "close" else PHRASES[lang][how],
     }
 

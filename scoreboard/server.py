@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import socket
 import threading
 import time
@@ -14,9 +15,11 @@ import uvicorn
 
 from device import topics
 from scoreboard.catchup import Ask, CatchUp
+from scoreboard.desk import Desk
 from scoreboard.feed import Feed
 from scoreboard.hub import Hub
 from scoreboard.pages import make_app
+from scoreboard.sessions import Sessions
 from scoreboard.state import Snapshot, Unreadable, apply, connected, seq_of
 
 log = logging.getLogger(__name__)
@@ -25,6 +28,7 @@ PORT_TRIES: Final = 50  # a taken port is no failure: this many are tried upward
 START_WAIT_S: Final = 10.0  # a Pi under load starts the server within a second or two
 STOP_WAIT_S: Final = 0.7  # stop() promises less than a second
 SEQUENCED: Final = {topic.name for topic in topics.SEQUENCED}
+PASSWORD_VARIABLE: Final = "NOVUSS_JUDGE_PASSWORD"
 ANY_HOST: Final = ("0.0.0.0", "::")  # an address to listen on, not one to open
 
 
@@ -35,8 +39,9 @@ class BoardNotStarted(RuntimeError):
 class Store:
     """The one place where the snapshot is replaced; called from the MQTT thread only."""
 
-    def __init__(self, hub: Hub, ask: Ask) -> None:
+    def __init__(self, hub: Hub, desk: Desk, ask: Ask) -> None:
         self._hub = hub
+        self._desk = desk
         self._catch_up = CatchUp(ask, f"board-{uuid.uuid4().hex[:12]}")
         self.snapshot = Snapshot()
 
@@ -48,6 +53,9 @@ class Store:
 
     def on_message(self, name: str, payload: bytes, retained: bool) -> None:
         """One message of the table; what can't be read is said and left out."""
+        if name == topics.JUDGE_RESULT.name:
+            self._desk.answered(payload)
+            return
         if name == topics.REPLAY_RESULT.name:
             again = self._catch_up.result(payload)
             if again is None:
@@ -67,16 +75,24 @@ class Store:
 
 
 class Scoreboard:
-    """Serves one table's board. `start()` returns its address; `stop()` ends it within a second, open pages included."""
+    """Serves one table's board. `start()` returns its address; `stop()` ends it within a second, open pages included.
 
-    def __init__(self, broker_url: str, table: str, host: str = "127.0.0.1", port: int = 8080) -> None:
+    The judge's console opens only with a `judge_password` (by default that of the environment, so that no process list shows it);
+    without one nothing can be written through the board.
+    """
+
+    def __init__(
+        self, broker_url: str, table: str, host: str = "127.0.0.1", port: int = 8080, *, judge_password: str | None = None
+    ) -> None:
         self._hub = Hub()
-        self._store = Store(self._hub, self._ask)
+        desk = Desk(self._publish)
+        sessions = Sessions(judge_password or os.environ.get(PASSWORD_VARIABLE), time.monotonic)
+        self._store = Store(self._hub, desk, self._ask)
         self._feed = Feed(broker_url, table, self._store.on_message, self._store.on_link)
         self._host = host
         self._port = port
         self._url: str | None = None
-        app = make_app(table, self._hub, lambda: self._store.snapshot, time.monotonic)
+        app = make_app(table, self._hub, lambda: self._store.snapshot, time.monotonic, sessions, desk)
         config = uvicorn.Config(
             app, log_config=None, access_log=False, lifespan="on", ws="none", timeout_graceful_shutdown=1, server_header=False
         )
@@ -122,8 +138,11 @@ class Scoreboard:
         self._feed.stop()
         self._thread.join(STOP_WAIT_S)
 
+    def _publish(self, topic: topics.Topic, payload: bytes) -> bool:
+        return self._feed.publish(topic, payload)
+
     def _ask(self, request: dict[str, Any]) -> None:
-        self._feed.publish(topics.REPLAY, msgspec.json.encode(request))
+        self._publish(topics.REPLAY, msgspec.json.encode(request))
 
     def _serve(self) -> None:
         assert self._socket is not None

@@ -7,7 +7,7 @@ leaves out have defaults, so an older or newer table monitor still shows what it
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -19,8 +19,7 @@ KEPT_RULINGS: Final = 12  # as many as the console shows; the match log keeps th
 SLOTS: Final[dict[Kind, range]] = {"red": range(16), "black": range(16, 32), "striker": range(32, 34)}  # 25.2: 16 of each; a spare striker
 MAX_NAME: Final = 60  # characters; longer names are cut, a page must not be flooded
 
-Section = Literal["link", "discs", "match", "ruling"]
-SECTIONS: Final[tuple[Section, ...]] = get_args(Section)
+Section = Literal["link", "discs", "match", "ruling", "cards"]
 Monitor = Literal["unknown", "online", "offline"]
 
 
@@ -86,12 +85,12 @@ def apply(now: Snapshot, name: str, payload: bytes, *, retained: bool, at_s: flo
         after = replace(now, match=read_match(record))
         last = record.get("last_ruling")  # a board opened late learns the last ruling from here
         if isinstance(last, dict) and not now.rulings:
-            return replace(after, rulings=(last,)), ("match", "discs", "ruling")
-        return after, ("match", "discs")
+            return replace(after, rulings=(last,)), ("match", "discs", "ruling", "cards")
+        return after, ("match", "discs", "cards")
     seq = _count(record.get("seq"))
     kept = [r for r in now.rulings if not seq or r.get("seq") != seq]  # QoS 1 may repeat, a replay does
     ordered = sorted([*kept, record], key=lambda r: _count(r.get("seq")))
-    return replace(now, rulings=tuple(ordered[-KEPT_RULINGS:])), ("ruling", "discs")
+    return replace(now, rulings=tuple(ordered[-KEPT_RULINGS:])), ("ruling", "discs", "cards")
 
 
 def seq_of(payload: bytes) -> int:

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from rules.table import HALF_MM, OPPOSITE, SIDES, Kind, Side, clearances_mm
 from rules.words import PHRASES
+from scoreboard.cards_view import cards_view
 from scoreboard.ruling_view import disputed, ruling_view, shown_ruling, team_name, team_name_at
 from scoreboard.state import MatchView, Section, SlottedDisc, Snapshot
 from scoreboard.words import Lang, word
@@ -25,6 +26,8 @@ def section_view(section: Section, now: Snapshot, lang: Lang, at_s: float) -> di
         return discs_view(now)
     if section == "match":
         return match_view(now, lang)
+    if section == "cards":
+        return cards_view(now, lang)
     return ruling_view(now, lang)
 
 

@@ -1,6 +1,8 @@
 // Puts what the server says into the page: texts, states and attributes only; no node is made or removed after loading.
 
 import { follow } from "./link.js";
+import { showMargin } from "./margin.js";
+import { pictureCame, showLink } from "./staleness.js";
 import { Table, set, text } from "./table.js";
 
 const words = document.body.dataset;
@@ -9,7 +11,6 @@ const figure = part("table");
 const table = figure && new Table(figure);
 const teams = Array.from(document.querySelectorAll("[data-team]"));
 const ruling = part("ruling");
-let changedAt = null;
 let fitted = null;
 
 function showMatch(match) {
@@ -53,8 +54,7 @@ function showRuling(view) {
   fill("clause", view.clauses);
   fill("line", view.lines);
   const margin = part("margin", ruling);
-  margin.hidden = view.margin === null;
-  if (view.margin) showMargin(margin, view.margin);
+  showMargin(margin, view.margin);
   set(ruling, "data-bare", view.lines.length || view.margin ? "no" : "yes");
   const said = ruling.textContent;
   if (said !== fitted) fit();
@@ -76,33 +76,6 @@ function fill(name, values) {
   });
 }
 
-function showMargin(node, margin) {
-  const reach = [5, 10, 20, 60].find((mm) => Math.abs(margin.mm) + margin.sigma2 < mm) ?? 60; // mm from the line to the end of the scale
-  const at = (mm) => Math.min(Math.max((mm / reach) * 100, -100), 100);
-  set(node, "data-how", margin.how);
-  text(part("margin-text", node), margin.text);
-  text(part("margin-value", node), margin.value);
-  text(part("margin-how", node), margin.verdict);
-  text(part("margin-scale", node), `± ${reach} mm`);
-  const band = part("band", node);
-  const left = at(margin.mm - margin.sigma2);
-  band.setAttribute("x", left);
-  band.setAttribute("width", Math.max(at(margin.mm + margin.sigma2) - left, 0.8));
-  part("needle", node).setAttribute("transform", `translate(${at(margin.mm)} 0)`);
-}
-
-function showLink(why) {
-  const link = why === "" ? "live" : why === "waiting" ? "waiting" : "stale";
-  set(document.body, "data-link", link);
-  text(part("link-word"), link === "live" ? words.wordLive : link === "waiting" ? words.wordWaiting : words.wordStale);
-  const mark = part("stale");
-  if (!mark) return;
-  mark.hidden = link !== "stale";
-  if (link !== "stale") return;
-  text(part("why", mark), words[`why${why[0].toUpperCase()}${why.slice(1)}`]);
-  text(part("since", mark), changedAt ? words.wordSince.replace("{time}", changedAt.toLocaleTimeString(document.documentElement.lang, { hour12: false })) : "");
-}
-
 if (ruling) addEventListener("resize", fit);
 
 const show = { match: showMatch, ruling: showRuling, discs: (view) => table && table.show(view) };
@@ -110,7 +83,7 @@ const show = { match: showMatch, ruling: showRuling, discs: (view) => table && t
 follow(
   words.events,
   (section, view) => {
-    if (section === "discs" && view.discs.length) changedAt = new Date();
+    if (section === "discs" && view.discs.length) pictureCame();
     show[section](view);
   },
   showLink,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -87,8 +88,17 @@ class Table:
         self._client.publish(topics.path(self.name, topic), body, topic.qos, topic.retained)
 
     def on_replay(self, answer: Callable[[dict[str, Any]], None]) -> None:
+        self._listen(topics.REPLAY, answer)
+
+    def on_judge(self, answer: Callable[[dict[str, Any]], None]) -> None:
+        self._listen(topics.JUDGE, answer)
+
+    def _listen(self, topic: topics.Topic, answer: Callable[[dict[str, Any]], None]) -> None:
+        listening = threading.Event()
         self._client.on_message = lambda _client, _data, message: answer(msgspec.json.decode(message.payload))
-        self._client.subscribe(topics.path(self.name, topics.REPLAY), 1)
+        self._client.on_subscribe = lambda *_: listening.set()
+        self._client.subscribe(topics.path(self.name, topic), 1)
+        assert listening.wait(5)
 
     def stop(self) -> None:
         self._client.disconnect()

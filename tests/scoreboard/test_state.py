@@ -163,7 +163,7 @@ def test_margin_is_the_nearest_one_with_twice_its_sigma() -> None:
     ]
     view = margin_view(game.ruling(margins=margins), "en")
     assert view is not None
-    assert (view["how"], view["value"], view["text"]) == ("close", "−0.2 ± 0.4 mm", "Red piece · zone line")
+    assert (view["how"], view["value"], view["text"]) == ("close", "−0.2\u00a0±\u00a00.4\u00a0mm", "Red piece · zone line")
     assert margin_view(game.ruling(margins=margins[:1]), "en")["how"] == "dark"  # type: ignore[index]
     assert margin_view(game.ruling(margins=[{"id": "r1", "zone": "S", "clearance_mm": -300.0, "sigma_mm": 0.2}]), "en") is None
     assert margin_view(game.ruling(margins="?"), "en") is None
@@ -185,7 +185,7 @@ def test_guided_placing_counts_down_and_turns_done() -> None:
         return view["lines"][0], view["targets"][0][5]
 
     assert line(300.0, 0.0) == ("Place a red piece (17.3)", False)
-    assert line(3.0, 485.0) == ("Place a red piece (17.3) – still 3.0 mm W", False)
+    assert line(3.0, 485.0) == ("Place a red piece (17.3) – still 3.0\u00a0mm\u00a0W", False)
     assert line(0.3, 484.8) == ("Place a red piece (17.3) – in place", True)
 
 

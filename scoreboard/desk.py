@@ -1,0 +1,69 @@
+"""Judge commands to the table and its answers: published on `judge` with a correlation id, answered on `judge/result`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from device import topics
+from rules.facts import Judge
+
+log = logging.getLogger(__name__)
+
+ANSWER_S: Final = 5.0  # a table that hasn't answered by then is off or out of reach
+
+
+class CommandFailed(Exception):
+    """The command was not obeyed; the text says why, for the judge."""
+
+
+class Desk:
+    """Commands on their way. `send` belongs to the event loop, `answered` to the MQTT thread."""
+
+    def __init__(self, publish: Callable[[topics.Topic, bytes], bool]) -> None:
+        self._publish = publish
+        self._waiting: dict[str, tuple[asyncio.AbstractEventLoop, asyncio.Future[dict[str, Any]]]] = {}
+
+    async def send(self, command: Judge, by: str) -> dict[str, Any]:
+        """Publish a command in a judge's name and wait for the table's answer; raises `CommandFailed`."""
+        correlation = uuid.uuid4().hex
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[dict[str, Any]] = loop.create_future()
+        self._waiting[correlation] = (loop, answer)
+        record = {key: value for key, value in msgspec.to_builtins(command).items() if value is not None}
+        try:
+            if not self._publish(topics.JUDGE, msgspec.json.encode({**record, "by": by, "correlation": correlation})):
+                raise CommandFailed("no connection to the broker")
+            log.info("judge %s: %s", by, record)
+            found = await asyncio.wait_for(answer, ANSWER_S)
+        except TimeoutError:
+            log.warning("judge %s: no answer to %s", by, record)
+            raise CommandFailed("the table has not answered; look at the last rulings before sending it again") from None
+        finally:
+            del self._waiting[correlation]
+        if not found.get("accepted"):
+            log.info("judge %s: refused: %s", by, found.get("error"))
+            raise CommandFailed(str(found.get("error", "refused")))
+        return found
+
+    def answered(self, payload: bytes) -> None:
+        """An answer came; those to other clients are not ours."""
+        try:
+            record = msgspec.json.decode(payload)
+        except msgspec.DecodeError:
+            return
+        if not isinstance(record, dict):
+            return
+        loop, answer = self._waiting.get(str(record.get("correlation")), (None, None))
+        if loop is not None and answer is not None:
+            loop.call_soon_threadsafe(_resolve, answer, record)
+
+
+def _resolve(answer: asyncio.Future[dict[str, Any]], record: dict[str, Any]) -> None:
+    if not answer.done():
+        answer.set_result(record)
