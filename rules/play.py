@@ -182,6 +182,7 @@ def _end_faults(d: Draft, scene: Scene, reading: Reading) -> None:
 
 
 def _driven_into_rear(d: Draft, scene: Scene, reading: Reading) -> bool:
+    """17.1.t, 21.3: an opponents' piece that now rests in their own zone and did not before."""
     rear = rear_zones(d.core, scene.stroke.side)
     return any(
         reading.dark(now, rear) and not reading.dark(scene.before[i], rear)

@@ -37,6 +37,10 @@ Numbers are those of the 2008 rules (000) for every ruleset; "current" is 001 an
 """
 
 
+_COLUMNS: Final = """| clause | subject | needed to see it | who | sanction | code | other rulesets |
+|---|---|---|---|---|---|---|"""
+
+
 def as_markdown() -> str:
     """The table as the documentation shows it."""
     out = [_HEAD]
@@ -44,9 +48,8 @@ def as_markdown() -> str:
     for clause in CLAUSES:
         if clause.section != section:
             section = clause.section
-            out.append(
-                f"\n## {section}\n\n| clause | subject | needed to see it | who | sanction | code | other rulesets |\n|---|---|---|---|---|---|---|"
-            )
-        cells = (clause.number, clause.subject, clause.needs, clause.who, clause.sanction, clause.code, clause.differs)
+            out.append(f"\n## {section}\n\n{_COLUMNS}")
+        code = f"`rules/{clause.code}.py`" if clause.code else ""
+        cells = (clause.number, clause.subject, clause.needs, clause.who, clause.sanction, code, clause.differs)
         out.append("| " + " | ".join(cell.replace("|", "/") or "–" for cell in cells) + " |")
     return "\n".join(out) + "\n"

@@ -38,7 +38,7 @@ def sanctions_named_in_code():
     found = set()
     for text in CODE.values():
         found |= set(re.findall(r'"(\d{1,2}\.\d{1,2}(?:\.[a-t])?)"', text))
-    return sorted(found)
+    return sorted(found - {"16.1", "17.1"})  # the code sorts faults by these beginnings
 
 
 @pytest.mark.parametrize("number", sanctions_named_in_code())
