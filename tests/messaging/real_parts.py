@@ -94,7 +94,11 @@ class Subscriber:
                 stderr=err,
             )
         self._ready = f"{name} ready\n"
-        publish_until(lambda: self._ready in self._file.read_text(), port, name, "ready", *options)
+        try:
+            publish_until(lambda: self._ready in self._file.read_text(), port, name, "ready", *options)
+        except BaseException:
+            self.stop()
+            raise
 
     def messages(self, topic_end: str = "") -> list[tuple[str, Any]]:
         lines = self._file.read_text().splitlines(keepends=True)
