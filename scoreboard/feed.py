@@ -6,11 +6,13 @@ Nothing here knows a page. Every message goes to `on_message`; whether the broke
 from __future__ import annotations
 
 import logging
+import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
@@ -31,7 +33,7 @@ DEFAULT_PORTS: Final = {"mqtt": 1883, "mqtts": 8883, "ws": 80, "wss": 443}
 
 @dataclass(frozen=True, slots=True)
 class BrokerAddress:
-    """A broker URL taken apart."""
+    """A broker URL taken apart; its text never shows the password."""
 
     scheme: str
     host: str
@@ -39,10 +41,14 @@ class BrokerAddress:
     path: str
     username: str | None
     password: str | None
+    ca_file: str | None
 
     @classmethod
-    def parse(cls, url: str) -> BrokerAddress:
-        """`mqtt://`, `mqtts://`, `ws://` or `wss://`, with optional user, password and port; raises ValueError."""
+    def parse(cls, url: str, environ: Mapping[str, str] = os.environ) -> BrokerAddress:
+        """`mqtt://`, `mqtts://`, `ws://` or `wss://`, with optional user, password, port and `?ca=FILE`; raises ValueError.
+
+        User and password also come from the environment, as for the monitor's own connection.
+        """
         parts = urlsplit(url if "://" in url else f"mqtt://{url}")
         if parts.scheme not in DEFAULT_PORTS:
             raise ValueError(f"broker URL {parts.scheme}://…: the scheme must be one of {', '.join(DEFAULT_PORTS)}")
@@ -52,10 +58,26 @@ class BrokerAddress:
             scheme=parts.scheme,
             host=parts.hostname,
             port=parts.port or DEFAULT_PORTS[parts.scheme],
-            path=parts.path or "/mqtt",
-            username=None if parts.username is None else unquote(parts.username),
-            password=None if parts.password is None else unquote(parts.password),
+            path=parts.path if parts.path not in ("", "/") else "/mqtt",
+            username=unquote(parts.username) if parts.username else environ.get("NOVUSS_MQTT_USER"),
+            password=unquote(parts.password) if parts.password else _password(environ),
+            ca_file=parse_qs(parts.query).get("ca", [None])[-1],
         )
+
+    def __str__(self) -> str:
+        return f"{self.scheme}://{self.host}:{self.port}"
+
+    __repr__ = __str__
+
+
+def _password(environ: Mapping[str, str]) -> str | None:
+    file = environ.get("NOVUSS_MQTT_PASSWORD_FILE")
+    if "NOVUSS_MQTT_PASSWORD" in environ or file is None:
+        return environ.get("NOVUSS_MQTT_PASSWORD")
+    try:
+        return Path(file).read_text(encoding="utf-8").rstrip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"NOVUSS_MQTT_PASSWORD_FILE: cannot read {file}: {error}") from error
 
 
 class Feed:
@@ -93,7 +115,7 @@ class Feed:
         if over_web:
             client.ws_set_options(path=self._address.path)
         if self._address.scheme in ("mqtts", "wss"):
-            client.tls_set()
+            client.tls_set(ca_certs=self._address.ca_file)
         if self._address.username is not None:
             client.username_pw_set(self._address.username, self._address.password)
         client.connect_timeout = CONNECT_TIMEOUT_S
@@ -105,7 +127,6 @@ class Feed:
 
     def _run(self) -> None:
         client = self._client
-        where = f"{self._address.host}:{self._address.port}"
         said = ""
         while not self._stop.is_set():
             try:
@@ -116,7 +137,7 @@ class Feed:
             except (OSError, mqtt.WebsocketConnectionError) as error:
                 if str(error) != said:  # once per reason, not once a second
                     said = str(error)
-                    log.warning("broker %s can't be reached (%s); trying again each second", where, error)
+                    log.warning("broker %s can't be reached (%s); trying again each second", self._address, error)
             self._on_link(False)
             self._stop.wait(RETRY_S)
         client.disconnect()

@@ -166,7 +166,7 @@ def read_match(record: dict[str, Any]) -> MatchView:
         sets_won=_counts(record.get("sets_won")),
         debt=_counts(record.get("debt")),
         warnings=_counts(record.get("warnings")),
-        on_table=_counts(record.get("on_table")),
+        on_table={} if record.get("status") == "ready" else _counts(record.get("on_table")),  # before the first stroke the fold knows none
         turn=_side(record.get("turn")),
         over=record.get("status") == "over" or bool(record.get("result")),
     )

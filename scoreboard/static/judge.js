@@ -30,7 +30,11 @@ function showCards(view) {
 }
 
 function showCard(slot, card) {
-  if (slot.dataset.entry !== String(card.entry)) part("override", slot).open = false;
+  if (slot.dataset.entry !== String(card.entry)) {
+    // Another entry has moved into this place: nothing that was begun for the old one may hit it.
+    part("override", slot).open = false;
+    slot.querySelectorAll("[data-armed]").forEach(disarm);
+  }
   slot.dataset.entry = card.entry;
   set(slot, "data-state", card.state);
   text(part("number", slot), card.number);

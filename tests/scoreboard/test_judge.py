@@ -177,6 +177,12 @@ def test_a_judge_resolves_a_review_in_the_browser(desk: Scoreboard, table: Table
         assert len(commands) == 1, "a weighty command needs a second press"
         page.locator('[data-card="1"]').get_by_role("button", name="Press again").click()
         page.get_by_text("Done: entry 22").wait_for()
+        table.send(topics.RULING, game.ruling(4))
+        page.wait_for_selector('[data-card="3"]:visible')
+        page.locator('[data-card="1"]').get_by_role("button", name="Void").click()
+        table.send(topics.RULING, game.ruling(5))
+        page.wait_for_selector('[data-card="4"]:visible')
+        assert page.get_by_role("button", name="Press again").count() == 0, "cards that move disarm what was begun"
         page.locator('form[data-command="warning"] select[name=side]').select_option("N")
         page.locator('form[data-command="warning"] select[name=clause]').select_option("19.1.e")
         page.get_by_role("button", name="Give warning").click()

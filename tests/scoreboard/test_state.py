@@ -74,6 +74,12 @@ def test_a_match_with_odd_fields_is_shown_with_what_it_has(record: dict[str, Any
     assert [team["sets"] for team in view["teams"]] == [0, 0]
 
 
+def test_before_the_first_stroke_pieces_are_counted_on_the_table() -> None:
+    ready = {**game.MATCH, "status": "ready", "on_table": {"S": 0, "N": 0}}
+    view = match_view(fold(("match", ready), ("discs", game.seen(game.start_position()))), "en")
+    assert [team["left"] for team in view["teams"]] == [8, 8]
+
+
 def test_other_topics_of_the_table_are_nothing_to_the_board() -> None:
     now, changed = apply(Snapshot(), "health", b"not even JSON", retained=True, at_s=0.0)
     assert (now, changed) == (Snapshot(), ())
@@ -193,6 +199,10 @@ def test_ways_to_name_a_broker() -> None:
     address = BrokerAddress.parse("mqtt://anna:p%40ss@[::1]:2883")
     assert (address.host, address.port, address.username, address.password) == ("::1", 2883, "anna", "p@ss")
     assert BrokerAddress.parse("broker.local").port == 1883
+    assert "p@ss" not in repr(address)
+    login = {"NOVUSS_MQTT_USER": "board", "NOVUSS_MQTT_PASSWORD": "secret"}
+    address = BrokerAddress.parse("mqtts://hall.local?ca=/etc/novuss/ca.crt", login)
+    assert (address.username, address.password, address.ca_file, address.port) == ("board", "secret", "/etc/novuss/ca.crt", 8883)
     with pytest.raises(ValueError, match="scheme"):
         BrokerAddress.parse("http://broker")
     with pytest.raises(ValueError, match="host name"):
