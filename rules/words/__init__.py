@@ -93,8 +93,6 @@ class _Speaker:
             return [] if ruling.kind == "judge" or ruling.told or ruling.next_reason else [self.phrases["no_fault"]]
         named = faults if form == "full" else faults[:1]
         head = self.phrases["unlawful" if ruling.lawful is False else "fault"]
-        if named == ["17.1.a"] and ruling.lawful is False:
-            return [f"{head} (17.1.a)"]
         return [f"{head}: {'; '.join(self._clause(c) for c in named)}"]
 
     def _consequence(self, ruling: Ruling, form: Form) -> list[str]:

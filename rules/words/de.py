@@ -35,7 +35,7 @@ CLAUSES: Final[dict[str, str]] = {
     "16.1.i": "unbeschädigten Stock oder Schlagscheibe gewechselt",
     "16.1.j": "mehr als drei Minuten weg",
     "16.1.k": "bewegten Stein mit Hand oder Stock berührt",
-    "17.1.a": "strafbarer Stoß",
+    "17.1.a": "kein richtiger erster Kontakt",
     "17.1.b": "direkt auf einen Stein des Gegners oder auf beide zugleich",
     "17.1.c": "nach der Bande zuerst ein Stein des Gegners",
     "17.1.d": "Schlagscheibe in der Tasche",

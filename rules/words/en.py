@@ -35,7 +35,7 @@ CLAUSES: Final[dict[str, str]] = {
     "16.1.i": "undamaged cue or striker changed",
     "16.1.j": "away for more than three minutes",
     "16.1.k": "moving piece touched with hand or cue",
-    "17.1.a": "penal stroke",
+    "17.1.a": "no lawful first contact",
     "17.1.b": "direct stroke onto an opponent's piece, or onto both at once",
     "17.1.c": "opponent's piece first after a rebound",
     "17.1.d": "striker in a pocket",

@@ -35,7 +35,7 @@ CLAUSES: Final[dict[str, str]] = {
     "16.1.i": "mainīta nebojāta kija vai ripa",
     "16.1.j": "prombūtne ilgāk par trīs minūtēm",
     "16.1.k": "ar roku vai kiju skarts kustībā esošs kauliņš",
-    "17.1.a": "sodāms sitiens",
+    "17.1.a": "nav pareizi skarts savs kauliņš",
     "17.1.b": "tiešā sitienā vispirms pretinieka kauliņš vai abi reizē",
     "17.1.c": "pēc atsitiena vispirms pretinieka kauliņš",
     "17.1.d": "ripa maisiņā",
