@@ -27,6 +27,7 @@ _COMMANDS: Final = {
     "strokes": ("device.commands.strokes:strokes", "Turn a video into stroke facts, one JSON line each."),
     "rule": ("device.commands.rule:rule", "Rule on a match log, one JSON ruling per entry."),
     "board": ("device.commands.board:board", "Serve the scoreboard of a table on any broker."),
+    "broker": ("device.commands.broker:broker", "Write what a mosquitto for the hall needs: users, access list, certificate."),
     "table": ("device.commands.table:app", "Inspect one table's log and outbox."),
 }
 _STDIN: Final = {"-": "/dev/stdin"}  # the option parser would take a lone dash for an option

@@ -63,8 +63,8 @@ def embedded() -> Iterator[EmbeddedBroker]:
 def subscribe(tmp_path: Path) -> Iterator[Callable[..., Subscriber]]:
     started: list[Subscriber] = []
 
-    def start(port: int, *arguments: str, keeps_session: bool = True) -> Subscriber:
-        started.append(Subscriber(tmp_path, port, *arguments, keeps_session=keeps_session))
+    def start(port: int, *arguments: str, keeps_session: bool = True, ready_topic: str = "") -> Subscriber:
+        started.append(Subscriber(tmp_path, port, *arguments, keeps_session=keeps_session, ready_topic=ready_topic))
         return started[-1]
 
     yield start

@@ -37,6 +37,15 @@ def wait_until(is_so: Callable[[], object], timeout_s: float = 10.0) -> bool:
     return bool(is_so())
 
 
+def answers(port: int) -> bool:
+    """Whether something listens there."""
+    try:
+        socket.create_connection((LOOPBACK, port), 1).close()
+    except OSError:
+        return False
+    return True
+
+
 def program(name: str) -> str:
     found = shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
     if found is None:
@@ -82,20 +91,22 @@ class Mosquitto:
 class Subscriber:
     """A real mosquitto_sub with a session of its own, collecting `topic payload` lines in a file."""
 
-    def __init__(self, folder: Path, port: int, topic: str = "novuss/#", *options: str, keeps_session: bool = True) -> None:
+    def __init__(
+        self, folder: Path, port: int, topic: str = "novuss/#", *options: str, keeps_session: bool = True, ready_topic: str = ""
+    ) -> None:
         name = f"subscriber-{free_port()}"
         self._file = folder / f"{name}.txt"
         session = ["-c", "-i", name] if keeps_session else []
         with self._file.open("wb") as out, (folder / "subscriber.err").open("ab") as err:
             self._process = subprocess.Popen(
-                [program("mosquitto_sub"), "-h", LOOPBACK, "-p", str(port), "-t", topic, "-t", name, "-q", "1", "-v"]
+                [program("mosquitto_sub"), "-h", LOOPBACK, "-p", str(port), "-t", topic, "-t", ready_topic or name, "-q", "1", "-v"]
                 + ["-V", "mqttv311", *session, *options],
                 stdout=out,
                 stderr=err,
             )
-        self._ready = f"{name} ready\n"
+        self._ready = f"{ready_topic or name} ready\n"
         try:
-            publish_until(lambda: self._ready in self._file.read_text(), port, name, "ready", *options)
+            publish_until(lambda: self._ready in self._file.read_text(), port, ready_topic or name, "ready", *options)
         except BaseException:
             self.stop()
             raise
