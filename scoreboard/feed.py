@@ -19,8 +19,6 @@ from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
-from device import topics
-
 log = logging.getLogger(__name__)
 
 RETRY_S: Final = 1.0  # a broker that is back is found well within the 5 s that a page may be wrong
@@ -81,13 +79,13 @@ def _password(environ: Mapping[str, str]) -> str | None:
 
 
 class Feed:
-    """Follows `novuss/<table>/#` until stopped, whatever the broker does."""
+    """Follows one topic filter until stopped, whatever the broker does."""
 
     def __init__(
-        self, broker_url: str, table: str, on_message: Callable[[str, bytes, bool], None], on_link: Callable[[bool], None]
+        self, broker_url: str, topic_filter: str, on_message: Callable[[str, bytes, bool], None], on_link: Callable[[bool], None]
     ) -> None:
         self._address = BrokerAddress.parse(broker_url)
-        self._prefix = f"{topics.PREFIX}/{table}/"
+        self._filter = topic_filter
         self._on_message = on_message
         self._on_link = on_link
         self._stop = threading.Event()
@@ -103,11 +101,11 @@ class Feed:
         self._stop.set()
         self._thread.join(STOP_WAIT_S)
 
-    def publish(self, topic: topics.Topic, payload: bytes) -> bool:
+    def publish(self, topic: str, payload: bytes, qos: int) -> bool:
         """Hand a message to the broker, from any thread; False while it isn't there (nothing is kept for later)."""
         if not self._client.is_connected():
             return False
-        return self._client.publish(f"{self._prefix}{topic.name}", payload, topic.qos, retain=False).rc == mqtt.MQTT_ERR_SUCCESS
+        return self._client.publish(topic, payload, qos, retain=False).rc == mqtt.MQTT_ERR_SUCCESS
 
     def _make_client(self) -> mqtt.Client:
         over_web = self._address.scheme in ("ws", "wss")
@@ -148,7 +146,7 @@ class Feed:
         if reason.is_failure:
             log.warning("broker refuses the board: %s", reason)
             return
-        client.subscribe(f"{self._prefix}#", qos=1)
+        client.subscribe(self._filter, qos=1)
 
     def _subscribed(self, _client: mqtt.Client, _data: object, _mid: int, reasons: list[ReasonCode], _props: Properties | None) -> None:
         if any(reason.is_failure for reason in reasons):
@@ -164,4 +162,4 @@ class Feed:
             log.info("broker connection lost: %s", reason)
 
     def _message(self, _client: mqtt.Client, _data: object, message: mqtt.MQTTMessage) -> None:
-        self._on_message(message.topic.removeprefix(self._prefix), bytes(message.payload), message.retain)
+        self._on_message(message.topic, bytes(message.payload), message.retain)

@@ -7,6 +7,7 @@ when the hub closes.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import AsyncIterator, Callable
 from typing import Final
@@ -14,7 +15,10 @@ from typing import Final
 from scoreboard.state import Section
 
 BEAT_S: Final = 1.0  # heartbeat; the page calls itself stale after 3 s without one
-DISCS_GAP_S: Final = 0.08  # at most 12 pictures a second to a browser, more adds nothing to the eye
+PACED_S: Final[dict[Section, float]] = {
+    "discs": 0.08,  # at most 12 pictures a second to a browser, more adds nothing to the eye
+    "hall": 0.5,  # a hundred tables change all the time; a list that changes faster can't be read
+}
 RETRY_MS: Final = 1000  # how soon a browser comes back
 BOARD_SECTIONS: Final[tuple[Section, ...]] = ("link", "discs", "match", "ruling")
 MAX_STREAMS: Final = 200  # open pages per board; a hall has tens
@@ -27,7 +31,7 @@ class Hub:
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._waiting: dict[asyncio.Event, set[Section]] = {}
+        self._waiting: dict[asyncio.Event, tuple[str, set[Section]]] = {}
         self._closed = False
 
     def open(self) -> None:
@@ -45,28 +49,29 @@ class Hub:
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.close)
 
-    def mark_from_thread(self, sections: tuple[Section, ...]) -> None:
-        """Say from any thread that sections changed."""
+    def mark_from_thread(self, sections: tuple[Section, ...], table: str = "") -> None:
+        """Say from any thread that sections of a table changed."""
         if sections and self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._mark, sections)
+            self._loop.call_soon_threadsafe(self._mark, sections, table)
 
-    def _mark(self, sections: tuple[Section, ...]) -> None:
-        for event, dirty in self._waiting.items():
-            dirty.update(sections)
-            event.set()
+    def _mark(self, sections: tuple[Section, ...], table: str) -> None:
+        for event, (about, dirty) in self._waiting.items():
+            if about == table:
+                dirty.update(sections)
+                event.set()
 
     @property
     def is_full(self) -> bool:
         """Whether no further browser is served."""
         return len(self._waiting) >= MAX_STREAMS
 
-    async def stream(self, render: Render, sections: tuple[Section, ...] = BOARD_SECTIONS) -> AsyncIterator[str]:
+    async def stream(self, render: Render, sections: tuple[Section, ...] = BOARD_SECTIONS, table: str = "") -> AsyncIterator[str]:
         """Server-sent events for one browser: its sections, then their changes, a `link` each second as heartbeat."""
         wake = asyncio.Event()
         dirty: set[Section] = set(sections)
-        self._waiting[wake] = dirty
+        self._waiting[wake] = (table, dirty)
+        due_at: dict[Section, float] = {}
         beat_at = time.monotonic()
-        discs_at = 0.0
         try:
             yield f"retry: {RETRY_MS}\n\n"
             while not self._closed:
@@ -74,20 +79,15 @@ class Hub:
                 if now >= beat_at:
                     dirty.add("link")
                     beat_at = now + BEAT_S
-                due = [s for s in sections if s in dirty and (s != "discs" or now >= discs_at)]
-                for section in due:
-                    dirty.discard(section)
-                    if section == "discs":
-                        discs_at = now + DISCS_GAP_S
-                    yield f"event: {section}\ndata: {render(section)}\n\n"
-                until = min(beat_at, discs_at) if "discs" in dirty else beat_at
+                wake.clear()
+                for section in sections:
+                    if section in dirty and now >= due_at.get(section, 0.0):
+                        dirty.discard(section)
+                        due_at[section] = now + PACED_S.get(section, 0.0)
+                        yield f"event: {section}\ndata: {render(section)}\n\n"
                 dirty.intersection_update(sections)
-                if not dirty - {"discs"}:
-                    wake.clear()
-                    wait_s = max(0.0, until - time.monotonic())
-                    try:
-                        await asyncio.wait_for(wake.wait(), wait_s)
-                    except TimeoutError:
-                        continue
+                until = min([beat_at, *(due_at.get(section, 0.0) for section in dirty)])
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(wake.wait(), max(0.0, until - time.monotonic()))
         finally:
             del self._waiting[wake]

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from rules.facts import Judge
 from rules.words import CLAUSES
 from scoreboard.desk import CommandFailed, Desk
-from scoreboard.hub import Hub, Render
+from scoreboard.pages import Pages, Room, lang_of
 from scoreboard.sessions import COOKIE, LASTS_S, Sessions
-from scoreboard.words import Lang, pick_lang
 
 log = logging.getLogger(__name__)
 
@@ -26,15 +24,13 @@ WARNINGS: Final = tuple(clause for clause in CLAUSES["en"] if clause.startswith(
 FAULTS: Final = tuple(clause for clause in CLAUSES["en"] if clause.startswith(("16.1.", "17.1.", "18.1.")))
 CARDS: Final = 8  # as many as a judge scrolls through; the match log keeps the rest
 
-Page = Callable[..., Response]
-
 
 class _TooLong(Exception):
     """A body that no form of ours sends."""
 
 
-def judge_routes(sessions: Sessions, desk: Desk, hub: Hub, page: Page, render_in: Callable[[Lang], Render]) -> list[Route]:
-    """The console's routes; `page` renders a template for a request, `render_in` a section in a language."""
+def judge_routes(sessions: Sessions, desk: Desk, room: Room, pages: Pages) -> list[Route]:
+    """The console's routes for one table."""
 
     def judge_of(request: Request) -> str | None:
         return sessions.name_of(request.cookies.get(COOKIE))
@@ -43,10 +39,10 @@ def judge_routes(sessions: Sessions, desk: Desk, hub: Hub, page: Page, render_in
         name = judge_of(request)
         if name is None:
             failed = request.query_params.get("failed") is not None
-            return page(request, "sign_in.html", is_open=sessions.is_open, failed=failed, is_shut=sessions.is_shut)
-        lang = pick_lang(request.query_params.get("lang"), request.headers.get("accept-language", ""))
+            return pages.page(request, "sign_in.html", room.table, is_open=sessions.is_open, failed=failed, is_shut=sessions.is_shut)
+        lang = lang_of(request)
         clauses = {kind: [(c, CLAUSES[lang][c]) for c in named] for kind, named in (("warning", WARNINGS), ("fault", FAULTS))}
-        return page(request, "judge.html", judge=name, clauses=clauses, cards=CARDS)
+        return pages.page(request, "judge.html", room.table, judge=name, clauses=clauses, cards=CARDS)
 
     async def sign_in(request: Request) -> Response:
         if not _is_from_our_page(request):
@@ -56,7 +52,7 @@ def judge_routes(sessions: Sessions, desk: Desk, hub: Hub, page: Page, render_in
         except _TooLong as error:
             return PlainTextResponse(str(error), 413)
         token = sessions.sign_in(form.get("name", [""])[0], form.get("password", [""])[0])
-        back = f"/judge?lang={pick_lang(request.query_params.get('lang'))}"
+        back = f"/judge?lang={lang_of(request)}"
         if token is None:
             log.warning("judge's console: a sign-in from %s failed", _address(request))
             return RedirectResponse(f"{back}&failed=1", 303)
@@ -91,10 +87,7 @@ def judge_routes(sessions: Sessions, desk: Desk, hub: Hub, page: Page, render_in
     async def events(request: Request) -> Response:
         if judge_of(request) is None:
             return _stranger(request, "event stream without a session")
-        if hub.is_full:
-            return PlainTextResponse("too many open pages", 503, {"retry-after": "5"})
-        stream = hub.stream(render_in(pick_lang(request.query_params.get("lang"))), ("link", "discs", "match", "ruling", "cards"))
-        return StreamingResponse(stream, media_type="text/event-stream", headers={"cache-control": "no-store", "x-accel-buffering": "no"})
+        return pages.events(request, room, ("link", "discs", "match", "ruling", "cards"))
 
     return [
         Route("/judge", console),

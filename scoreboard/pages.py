@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlencode
@@ -19,11 +20,8 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rules.words import PHRASES
-from scoreboard.desk import Desk
-from scoreboard.hub import Hub, Render
-from scoreboard.judge_pages import judge_routes
-from scoreboard.sessions import Sessions
-from scoreboard.state import Snapshot
+from scoreboard.hub import BOARD_SECTIONS, Hub
+from scoreboard.state import Section, Snapshot
 from scoreboard.view import link_view, section_view
 from scoreboard.words import LANG_NAMES, Lang, pick_lang, word
 
@@ -59,16 +57,29 @@ class SafeHeaders:
         await self._app(scope, receive, with_headers)
 
 
-def make_app(
-    table: str, hub: Hub, snapshot: Callable[[], Snapshot], clock_s: Callable[[], float], sessions: Sessions, desk: Desk
-) -> Starlette:
-    """The application of one table's board; `clock_s` is the monotonic clock that stamped the snapshot."""
-    templates = Environment(
-        loader=PackageLoader("scoreboard"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+@dataclass(frozen=True, slots=True)
+class Room:
+    """One table as the pages see it; `base` is what its addresses begin with, `key` is its name in the hub."""
 
-    def page(request: Request, template: str, **more: object) -> HTMLResponse:
-        lang = pick_lang(request.query_params.get("lang"), request.headers.get("accept-language", ""))
+    table: str
+    base: str
+    hub: Hub
+    snapshot: Callable[[], Snapshot]
+    key: str = ""
+
+
+class Pages:
+    """Renders templates and sections in the language and theme that a request asks for."""
+
+    def __init__(self, clock_s: Callable[[], float]) -> None:
+        self._clock_s = clock_s
+        self._templates = Environment(
+            loader=PackageLoader("scoreboard"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        )
+
+    def page(self, request: Request, template: str, table: str, base: str = "", **more: object) -> HTMLResponse:
+        """One page as an answer; `more` are the template's own values."""
+        lang = lang_of(request)
         theme = request.query_params.get("theme", "")
         theme = theme if theme in THEMES else ""
 
@@ -79,48 +90,73 @@ def make_app(
         def w(key: str, **parts: object) -> str:
             return word(key, lang, **parts)
 
-        body = templates.get_template(template).render(
-            w=w, link=link, lang=lang, theme=theme, table=table, langs=LANG_NAMES.items(), phrases=PHRASES[lang], **more
-        )
+        known = {"lang": lang, "theme": theme, "table": table, "base": base, "langs": LANG_NAMES.items(), "phrases": PHRASES[lang]}
+        body = self._templates.get_template(template).render(w=w, link=link, **known, **more)
         return HTMLResponse(body, headers={"content-language": lang, "vary": "accept-language"})
 
-    def render_in(lang: Lang) -> Render:
-        return lambda section: msgspec.json.encode(section_view(section, snapshot(), lang, clock_s())).decode()
+    def events(self, request: Request, room: Room, sections: tuple[Section, ...] = BOARD_SECTIONS) -> Response:
+        """The stream of a table's sections."""
+        lang = lang_of(request)
+
+        def render(section: Section) -> str:
+            return msgspec.json.encode(section_view(section, room.snapshot(), lang, self._clock_s())).decode()
+
+        return stream_of(room.hub, room.hub.stream(render, sections, room.key))
+
+    def why(self, room: Room) -> str:
+        """What is wrong with the link to a table, "" for nothing."""
+        return str(link_view(room.snapshot(), self._clock_s())["why"])
+
+
+def lang_of(request: Request) -> Lang:
+    """The language of the address, else the browser's."""
+    return pick_lang(request.query_params.get("lang"), request.headers.get("accept-language", ""))
+
+
+def stream_of(hub: Hub, events: AsyncIterator[str]) -> Response:
+    """Server-sent events as an answer, or a refusal when too many pages are open."""
+    if hub.is_full:
+        return PlainTextResponse("too many open pages", status_code=503, headers={"retry-after": "5"})
+    return StreamingResponse(events, media_type="text/event-stream", headers={"cache-control": "no-store", "x-accel-buffering": "no"})
+
+
+def board_routes(path: str, room_of: Callable[[Request], Room], pages: Pages) -> list[Route]:
+    """Board, overlay, stream and health of a table below `path`; `room_of` may raise a 404."""
 
     async def board(request: Request) -> Response:
-        return page(request, "board.html")
+        room = room_of(request)
+        return pages.page(request, "board.html", room.table, room.base)
 
     async def overlay(request: Request) -> Response:
+        room = room_of(request)
         asked = request.query_params.get("parts", ",".join(PARTS)).split(",")
-        return page(request, "overlay.html", parts=[part for part in PARTS if part in asked])
+        return pages.page(request, "overlay.html", room.table, room.base, parts=[part for part in PARTS if part in asked])
 
     async def events(request: Request) -> Response:
-        if hub.is_full:
-            return PlainTextResponse("too many open pages", status_code=503, headers={"retry-after": "5"})
-        stream = hub.stream(render_in(pick_lang(request.query_params.get("lang"))))
-        return StreamingResponse(stream, media_type="text/event-stream", headers={"cache-control": "no-store", "x-accel-buffering": "no"})
+        return pages.events(request, room_of(request))
 
-    async def healthz(_request: Request) -> Response:
-        now = snapshot()
-        return JSONResponse(
-            {"status": "ok", "table": table, "broker": now.broker, "monitor": now.monitor, "why": link_view(now, clock_s())["why"]}
-        )
+    async def healthz(request: Request) -> Response:
+        room = room_of(request)
+        now = room.snapshot()
+        return JSONResponse({"status": "ok", "table": room.table, "broker": now.broker, "monitor": now.monitor, "why": pages.why(room)})
+
+    below = path.rstrip("/")
+    return [
+        Route(path, board),
+        Route(f"{below}/overlay", overlay),
+        Route(f"{below}/events", events),
+        Route(f"{below}/healthz", healthz),
+    ]
+
+
+def application(routes: list[Route], hub: Hub) -> Starlette:
+    """The routes, the static files and the safe headers as one application that opens the hub when it starts."""
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         hub.open()
         yield
 
-    app = Starlette(
-        routes=[
-            Route("/", board),
-            Route("/overlay", overlay),
-            Route("/events", events),
-            Route("/healthz", healthz),
-            *judge_routes(sessions, desk, hub, page, render_in),
-            Mount("/static", StaticFiles(directory=STATIC)),
-        ],
-        lifespan=lifespan,
-    )
+    app = Starlette(routes=[*routes, Mount("/static", StaticFiles(directory=STATIC))], lifespan=lifespan)
     app.add_middleware(SafeHeaders)
     return app

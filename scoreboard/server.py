@@ -2,76 +2,25 @@
 
 from __future__ import annotations
 
-import logging
 import os
-import socket
-import threading
 import time
-import uuid
 from typing import Any, Final
 
 import msgspec
-import uvicorn
 
 from device import topics
-from scoreboard.catchup import Ask, CatchUp
 from scoreboard.desk import Desk
 from scoreboard.feed import Feed
 from scoreboard.hub import Hub
-from scoreboard.pages import make_app
+from scoreboard.judge_pages import judge_routes
+from scoreboard.pages import Pages, Room, application, board_routes
 from scoreboard.sessions import Sessions
-from scoreboard.state import Snapshot, Unreadable, apply, connected, seq_of
+from scoreboard.store import Store
+from scoreboard.web import BoardNotStarted, WebServer
 
-log = logging.getLogger(__name__)
+__all__ = ["BoardNotStarted", "Scoreboard"]
 
-PORT_TRIES: Final = 50  # a taken port is no failure: this many are tried upward
-START_WAIT_S: Final = 10.0  # a Pi under load starts the server within a second or two
-STOP_WAIT_S: Final = 0.7  # stop() promises less than a second
-SEQUENCED: Final = {topic.name for topic in topics.SEQUENCED}
 PASSWORD_VARIABLE: Final = "NOVUSS_JUDGE_PASSWORD"
-ANY_HOST: Final = ("0.0.0.0", "::")  # an address to listen on, not one to open
-
-
-class BoardNotStarted(RuntimeError):
-    """No port could be opened, or the server didn't come up; the text says which."""
-
-
-class Store:
-    """The one place where the snapshot is replaced; called from the MQTT thread only."""
-
-    def __init__(self, hub: Hub, desk: Desk, ask: Ask) -> None:
-        self._hub = hub
-        self._desk = desk
-        self._catch_up = CatchUp(ask, f"board-{uuid.uuid4().hex[:12]}")
-        self.snapshot = Snapshot()
-
-    def on_link(self, up: bool) -> None:
-        """The broker came or went."""
-        if up != self.snapshot.broker:
-            self.snapshot = connected(self.snapshot, up)
-            self._hub.mark_from_thread(("link",))
-
-    def on_message(self, name: str, payload: bytes, retained: bool) -> None:
-        """One message of the table; what can't be read is said and left out."""
-        if name == topics.JUDGE_RESULT.name:
-            self._desk.answered(payload)
-            return
-        if name == topics.REPLAY_RESULT.name:
-            again = self._catch_up.result(payload)
-            if again is None:
-                return
-            name, payload = again
-        before = self.snapshot
-        try:
-            self.snapshot, changed = apply(before, name, payload, retained=retained, at_s=time.monotonic())
-        except Unreadable as error:
-            log.warning("a message was left out: %s", error)
-            return
-        if name in SEQUENCED:
-            self._catch_up.seen(seq_of(payload))
-        elif self.snapshot.monitor == "online" != before.monitor:
-            self._catch_up.monitor_online()
-        self._hub.mark_from_thread(changed)
 
 
 class Scoreboard:
@@ -84,21 +33,17 @@ class Scoreboard:
     def __init__(
         self, broker_url: str, table: str, host: str = "127.0.0.1", port: int = 8080, *, judge_password: str | None = None
     ) -> None:
+        self._prefix = f"{topics.PREFIX}/{table}/"
         self._hub = Hub()
         desk = Desk(self._publish)
+        self._store = Store(self._hub.mark_from_thread, self._ask, desk.answered)
+        self._feed = Feed(broker_url, f"{self._prefix}#", self._on_message, self._store.on_link)
+        pages = Pages(time.monotonic)
+        room = Room(table, "", self._hub, lambda: self._store.snapshot)
         sessions = Sessions(judge_password or os.environ.get(PASSWORD_VARIABLE), time.monotonic)
-        self._store = Store(self._hub, desk, self._ask)
-        self._feed = Feed(broker_url, table, self._store.on_message, self._store.on_link)
-        self._host = host
-        self._port = port
+        routes = [*board_routes("/", lambda _request: room, pages), *judge_routes(sessions, desk, room, pages)]
+        self._web = WebServer(application(routes, self._hub), host, port)
         self._url: str | None = None
-        app = make_app(table, self._hub, lambda: self._store.snapshot, time.monotonic, sessions, desk)
-        config = uvicorn.Config(
-            app, log_config=None, access_log=False, lifespan="on", ws="none", timeout_graceful_shutdown=1, server_header=False
-        )
-        self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._serve, name="scoreboard-web", daemon=True)
-        self._socket: socket.socket | None = None
 
     @property
     def url(self) -> str:
@@ -114,18 +59,8 @@ class Scoreboard:
 
     def start(self) -> str:
         """Open the port (the next free one when it is taken), start serving and return the address."""
-        self._socket = listening_socket(self._host, self._port)
-        port = self._socket.getsockname()[1]
-        shown = "localhost" if self._host in ANY_HOST else f"[{self._host}]" if ":" in self._host else self._host
-        self._thread.start()
-        give_up_at = time.monotonic() + START_WAIT_S
-        while not self._server.started:
-            if not self._thread.is_alive() or time.monotonic() > give_up_at:
-                self._socket.close()
-                raise BoardNotStarted(f"the board's server did not start on {shown}:{port}")
-            time.sleep(0.01)
+        self._url = self._web.start()
         self._feed.start()
-        self._url = f"http://{shown}:{port}"
         return self._url
 
     def stop(self) -> None:
@@ -133,35 +68,16 @@ class Scoreboard:
         if self._url is None:
             return
         self._url = None
-        self._server.should_exit = True
+        self._web.ask_to_stop()
         self._hub.close_from_thread()
         self._feed.stop()
-        self._thread.join(STOP_WAIT_S)
+        self._web.wait_stopped()
+
+    def _on_message(self, topic: str, payload: bytes, retained: bool) -> None:
+        self._store.on_message(topic.removeprefix(self._prefix), payload, retained)
 
     def _publish(self, topic: topics.Topic, payload: bytes) -> bool:
-        return self._feed.publish(topic, payload)
+        return self._feed.publish(f"{self._prefix}{topic.name}", payload, topic.qos)
 
     def _ask(self, request: dict[str, Any]) -> None:
         self._publish(topics.REPLAY, msgspec.json.encode(request))
-
-    def _serve(self) -> None:
-        assert self._socket is not None
-        self._server.run(sockets=[self._socket])
-
-
-def listening_socket(host: str, port: int) -> socket.socket:
-    """A socket bound to `port` or the first free one of the following 50; 0 takes any. Raises `BoardNotStarted`."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    last: OSError | None = None
-    for candidate in [port] if port == 0 else range(port, min(port + PORT_TRIES, 65535) + 1):
-        sock = socket.socket(family, socket.SOCK_STREAM)
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            sock.bind((host, candidate))
-            sock.listen()
-        except OSError as error:
-            sock.close()
-            last = error
-            continue
-        return sock
-    raise BoardNotStarted(f"no port from {port} to {port + PORT_TRIES} on {host} can be opened: {last}")

@@ -19,7 +19,7 @@ KEPT_RULINGS: Final = 12  # as many as the console shows; the match log keeps th
 SLOTS: Final[dict[Kind, range]] = {"red": range(16), "black": range(16, 32), "striker": range(32, 34)}  # 25.2: 16 of each; a spare striker
 MAX_NAME: Final = 60  # characters; longer names are cut, a page must not be flooded
 
-Section = Literal["link", "discs", "match", "ruling", "cards"]
+Section = Literal["link", "discs", "match", "ruling", "cards", "hall"]
 Monitor = Literal["unknown", "online", "offline"]
 
 

@@ -15,7 +15,8 @@ import pytest
 from board_rig import Broker, Table, free_port, wait_until
 
 from device import topics
-from scoreboard.server import BoardNotStarted, Scoreboard, listening_socket
+from scoreboard.server import BoardNotStarted, Scoreboard
+from scoreboard.web import listening_socket
 
 NOWHERE = "mqtt://127.0.0.1:1"  # nothing listens there
 
