@@ -189,10 +189,10 @@ def pockets(samples_per_mm: float) -> list[Feature]:
     ]
 
 
-def _part(feature: Feature, keep: NDArray[np.bool_], columns: dict[str, tuple[float, Array]], slack_mm: float) -> Feature:
+def _part(name: str, feature: Feature, keep: NDArray[np.bool_], columns: dict[str, tuple[float, Array]], slack_mm: float) -> Feature:
     """Only some stretches of a feature."""
     return Feature(
-        feature.name,
+        name,
         feature.look,
         feature.points_mm[keep],
         feature.along_mm[keep],
@@ -213,9 +213,9 @@ def rim_halves(samples_per_mm: float) -> list[Feature]:
         middle = rim.points_mm.shape[1] // 2
         centre: Array = rim.points_mm[:, middle, :2].mean(axis=0)
         outward = rim.across_mm[:, middle, :2] @ (centre / np.linalg.norm(centre))
-        near.append(_part(rim, outward < NEAR, rim.columns, NEAR_SLACK_MM))
+        near.append(_part(rim.name, rim, outward < NEAR, rim.columns, NEAR_SLACK_MM))
         columns = {("pocket far r" if key == "pocket r" else key): value for key, value in rim.columns.items()}
-        far.append(_part(rim, outward >= NEAR, columns, FAR_SLACK_MM))
+        far.append(_part(f"far {rim.name}", rim, outward >= NEAR, columns, FAR_SLACK_MM))
     return near + far
 
 

@@ -167,7 +167,7 @@ def _finish(stage: Stage, lens: Lens, prior: LensPrior | None) -> TableFit:
         solution = solve(view, marks, prior, table=table)
         view, table = solution.view, solution.table
     found = supports(marks, solution)
-    problems = judge(found)
+    problems = judge(found, marks, solution)
     if prior is not None:
         lens = lens_from(view.lens_vector, lens.width, lens.height, _rms(solution))
     calibration = Calibration(

@@ -14,14 +14,23 @@ from rules.errors import TableNotFound
 
 GOOD_WEIGHT: Final = 0.5  # a mark within 2.5 sigma of the fitted line
 MEASURED_SHARE: Final = 0.25  # a quarter of a line fixes its place to a tenth of a millimetre
-LINE_SHARE: Final = 0.3  # chance finds a sixth of the stretches of a line that is not there, see the decoy test
-CIRCLE_SHARE: Final = 0.4  # no grain is round: still ten stretches of 24
-RIM_SHARE: Final = 0.3
+# Shares a line must show. A line that is not there shows 0.05 to 0.2 of its stretches by chance (grain, noise), the faintest
+# real one with discs and a hand over it 0.4; of the circle 0.25 at most by chance, 0.75 really.
+LINE_SHARE: Final = 0.3
+CIRCLE_SHARE: Final = 0.4
+RIM_SHARE: Final = 0.5
+# Strong marks that agree with one table: at least 0.75 with the right lens, at most 0.7 once a lens is wrong by half a millimetre
+# on the table (focal length by a fifth, k1 by 0.03).
+STRONG_SNR: Final = 6.0
+AGREEMENT: Final = 0.65
+SAFE_AGREEMENT: Final = 0.8
+STRETCHED_SIGMAS: Final = 2.0  # pockets away from their lines; a wrong lens shows here when agreement is middling
+TELL_SIGMAS: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class LineSupport:
-    """One feature's evidence: `stretches` looked at, `good` of them agree with the fit; residual RMS of those in px."""
+    """One feature's evidence: `stretches` it has, `good` of them agree with the fit; residual RMS of those in px."""
 
     name: str
     stretches: int
@@ -60,7 +69,28 @@ def supports(marks: Sequence[Marks], solution: Solution) -> list[LineSupport]:
     ]
 
 
-def judge(found: Sequence[LineSupport]) -> tuple[str, ...]:
+def agreement(marks: Sequence[Marks], solution: Solution) -> float:
+    """Share of clearly seen stretches of zone lines and circle that lie where the fit has them."""
+    agreed = seen = at = 0
+    for m in marks:
+        weight = solution.weight[at : at + len(m.index)]
+        at += len(m.index)
+        if m.feature.name.startswith(("zone", "circle")):
+            strong = m.snr > STRONG_SNR
+            seen += int(strong.sum())
+            agreed += int((weight[strong] > GOOD_WEIGHT).sum())
+    return agreed / seen if seen else 0.0
+
+
+def _stretch(marks: Sequence[Marks], solution: Solution) -> float:
+    """Largest distance of a pocket's centre from nominal, in sigmas of its prior."""
+    prior = {
+        key: sigma for m in marks for key, (sigma, _) in m.feature.columns.items() if key.startswith("pocket") and key[-2:] in (" x", " y")
+    }
+    return max((abs(solution.table[key][0]) / sigma for key, sigma in prior.items()), default=0.0)
+
+
+def judge(found: Sequence[LineSupport], marks: Sequence[Marks], solution: Solution) -> tuple[str, ...]:
     """Problems worth telling; raises TableNotFound where the pose cannot be believed."""
     share = {s.name: s.share for s in found}
     zones = {name: value for name, value in share.items() if name.startswith("zone")}
@@ -69,10 +99,19 @@ def judge(found: Sequence[LineSupport]) -> tuple[str, ...]:
     has_circle = share.get("circle", 0.0) >= CIRCLE_SHARE
     both_ways = {name[-1] in "SN" for name in lines} == {True, False}
     enough = (has_circle and len(lines) >= 2 and both_ways and len(rims) + len(lines) >= 5) or (len(lines) == 4 and len(rims) >= 3)
+    agreed, stretch = agreement(marks, solution), _stretch(marks, solution)
     if not enough:
         seen = f"{len(lines)} of 4 zone lines, {'the' if has_circle else 'no'} circle, {len(rims)} of 4 pockets"
-        raise TableNotFound(f"table not certain: only {seen} agree with one position; show the whole table, evenly lit, lens in focus")
+        raise TableNotFound(
+            f"table not certain: only {seen} agree with one position; show the whole table, evenly lit and in focus, with its own lens file"
+        )
+    if agreed < AGREEMENT or (agreed < SAFE_AGREEMENT and stretch > STRETCHED_SIGMAS):
+        raise TableNotFound(
+            f"table not certain: only {agreed:.0%} of the lines seen agree with one flat table; is the lens file this camera's, and its focus unchanged?"
+        )
     problems = [f"{name}: {value:.0%} of it seen" for name, value in zones.items() if value < LINE_SHARE]
     if not has_circle:
         problems.append(f"circle: {share.get('circle', 0.0):.0%} of it seen")
+    if stretch > TELL_SIGMAS:
+        problems.append(f"pockets lie {stretch:.1f} sigma from where the lines put them: measure the lens again, or the table differs")
     return tuple(problems)
