@@ -15,6 +15,7 @@ from typing import Final
 from scoreboard.state import Section
 
 BEAT_S: Final = 1.0  # heartbeat; the page calls itself stale after 3 s without one
+BEATING: Final[frozenset[Section]] = frozenset({"link", "hall"})  # these change by time alone: a silent camera makes a table stale
 PACED_S: Final[dict[Section, float]] = {
     "discs": 0.08,  # at most 12 pictures a second to a browser, more adds nothing to the eye
     "hall": 0.5,  # a hundred tables change all the time; a list that changes faster can't be read
@@ -77,7 +78,7 @@ class Hub:
             while not self._closed:
                 now = time.monotonic()
                 if now >= beat_at:
-                    dirty.add("link")
+                    dirty.update(BEATING)
                     beat_at = now + BEAT_S
                 wake.clear()
                 for section in sections:

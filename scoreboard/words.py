@@ -126,6 +126,12 @@ WORDS: Final[dict[str, dict[Lang, str]]] = {
     "done": {"lv": "Izdarīts: {n}. ieraksts", "en": "Done: entry {n}", "de": "Erledigt: Eintrag {n}"},
     "refused": {"lv": "Nav izdarīts: {why}", "en": "Not done: {why}", "de": "Nicht erledigt: {why}"},
     "sure": {"lv": "Nospiest vēlreiz", "en": "Press again", "de": "Nochmals drücken"},
+    "hall": {"lv": "Zāle", "en": "Hall", "de": "Halle"},
+    "need_judge": {"lv": "Tiesnesi gaida: {n}", "en": "Waiting for a judge: {n}", "de": "Warten auf den Richter: {n}"},
+    "search": {"lv": "Meklēt", "en": "Search", "de": "Suchen"},
+    "only_judge": {"lv": "tikai tie, kas gaida tiesnesi", "en": "only those waiting for a judge", "de": "nur wartende auf den Richter"},
+    "only_live": {"lv": "tikai tiešraides", "en": "only live ones", "de": "nur laufende"},
+    "no_tables": {"lv": "Brokerī vēl nav neviena galda.", "en": "No table on this broker yet.", "de": "Noch kein Tisch auf diesem Broker."},
     "no_script": {
         "lv": "Tablo rāda galdu ar JavaScript; ieslēdziet to šai lapai.",
         "en": "The board draws the table with JavaScript; please allow it for this page.",
