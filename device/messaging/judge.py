@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from device.messaging.link import Incoming
+from device.storage.lines import UNREADABLE
 from rules.errors import NovussError
 from rules.facts import Judge
 
@@ -100,7 +101,7 @@ def _correlation_in(payload: bytes) -> bytes | None:
         raise _Refused(f"a command is at most {LONGEST_COMMAND} bytes long")
     try:
         found = msgspec.json.decode(payload, type=_Correlated).correlation
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         return None
     return found.encode() if found is not None else None
 
@@ -110,7 +111,7 @@ def _decoded(payload: bytes) -> Judge:
         raise _Refused(f"a command is at most {LONGEST_COMMAND} bytes long")
     try:
         return msgspec.json.decode(payload, type=Judge)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except UNREADABLE as error:
         raise _Refused(f"no judge command: {error}") from error
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from device.messaging.link import Incoming
+from device.storage.lines import UNREADABLE
 from device.storage.outbox import Outbox
 
 # Messages for one request: enough for a set, little enough that live rulings are never far behind it; the answer says where to go on.
@@ -82,7 +83,7 @@ class ReplayDesk:
     def _answers(self, raw: bytes) -> Iterator[bytes]:
         try:
             request = msgspec.json.decode(raw[:LONGEST_REQUEST], type=ReplayRequest)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        except UNREADABLE as error:
             yield from _refusal(f'ask with {{"from": seq, "to": seq}}: {error}')
             return
         newest = self._outbox.next_seq - 1

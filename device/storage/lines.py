@@ -17,6 +17,9 @@ import msgspec
 from device.storage.atomic import sync_folder
 from rules.errors import InputUnusable, StorageFailed
 
+# What decoding bytes from outside can raise; the last by nesting that no record has.
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
 
 class Damage(msgspec.Struct, frozen=True):
     """What a file lost, and where the file as it was found is kept."""
@@ -139,5 +142,5 @@ class LineFile:
 def _is_object(line: bytes) -> bool:
     try:
         return isinstance(msgspec.json.decode(line), dict)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         return False

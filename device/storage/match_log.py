@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from device.clock import WallTime, wall_time
-from device.storage.lines import Damage, LineFile, complete_lines
+from device.storage.lines import UNREADABLE, Damage, LineFile, complete_lines
 from rules.errors import Bug, LogUnusable
 from rules.facts import Entry
 
@@ -136,7 +136,7 @@ def _parsed(raw_lines: list[bytes], counter: _Counter) -> Iterator[LogLine]:
         try:
             entry = msgspec.json.decode(raw, type=Entry)
             envelope = msgspec.json.decode(raw, type=_Envelope)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except UNREADABLE as error:
             raise LogUnusable(number, f"no log entry ({error}); take the line out or start a new log") from error
         if sum(part is not None for part in (entry.match, entry.stroke, entry.incident, entry.judge)) != 1:
             raise LogUnusable(number, "an entry is exactly one of match, stroke, incident, judge; take the line out or start a new log")

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from device.storage.atomic import write_bytes
-from device.storage.lines import Damage, LineFile, Tail, complete_lines
+from device.storage.lines import UNREADABLE, Damage, LineFile, Tail, complete_lines
 from device.storage.sent_mark import Mark, SentMark
 from device.topics import Topic
 from rules.errors import OutboxFull, StorageFailed
@@ -200,7 +200,7 @@ class Outbox:
                 self._remember_dropped(head.last_key, head.next - 1)
                 return True
             line = msgspec.json.decode(raw, type=_Line)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UNREADABLE:
             return False
         if line.first < self._next or not line.items:
             return False
