@@ -6,12 +6,14 @@ runs in the caller's thread; paho's own thread and its reconnecting are not used
 
 from __future__ import annotations
 
+import os
 import select
 import socket
 import ssl
 import time
 import traceback
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import msgspec
 from paho.mqtt.client import Client, ConnectFlags, DisconnectFlags, MQTTMessage, MQTTv5, MQTTv311
@@ -23,10 +25,16 @@ from paho.mqtt.reasoncodes import ReasonCode
 from device.messaging.address import BrokerAddress, Protocol
 from rules.errors import BrokerRefused, NovussError
 
+if TYPE_CHECKING:
+    from paho.mqtt.client import SocketLike
+
 # Seconds without traffic before a ping; a dead network is noticed, and the last will sent, within twice of it.
 KEEPALIVE_S = 5
 # Seconds for TCP, TLS and websocket handshakes together with CONNACK: halls have slow Wi-Fi, close() must not wait longer.
 CONNECT_TIMEOUT_S = 3.0
+# Bytes the kernel may hold unsent: on a slow network the live picture must wait with us, where the newest replaces the older ones,
+# not in a buffer that rulings would have to queue behind. Enough for two windows of rulings in a round trip.
+SEND_BUFFER = 32 * 1024
 # Packets taken from the socket in a row; a websocket may hold several that select() no longer shows.
 READS_IN_A_ROW = 20
 # MQTT 5: reason codes from here on mean failure.
@@ -97,6 +105,7 @@ class Link:
         self._client.connect_timeout = CONNECT_TIMEOUT_S
         # The caller keeps the window; paho must not keep a second one.
         self._client.max_inflight_messages_set(0)
+        self._client.on_socket_open = _keep_buffer_small
         self._client.on_connect = self._connected
         self._client.on_disconnect = self._disconnected
         self._client.on_publish = self._published
@@ -215,6 +224,12 @@ class Link:
     def _received(self, _client: Client, _data: object, message: MQTTMessage) -> None:
         correlation = getattr(message.properties, "CorrelationData", None)
         self._on_message(Incoming(message.topic, bytes(message.payload), message.retain, correlation))
+
+
+def _keep_buffer_small(_client: Client, _data: object, sock: SocketLike) -> None:
+    # By its file handle, because paho's websocket is no socket.
+    with socket.socket(fileno=os.dup(sock.fileno())) as same:
+        same.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
 
 
 def _close_sockets_of(error: BaseException) -> None:
