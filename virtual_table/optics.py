@@ -116,32 +116,42 @@ def overhead(
     rotation_deg: float = 1.5,
     aim_mm: tuple[float, float] = (0.0, 0.0),
     dist: tuple[float, float, float, float, float] = (-0.08, 0.03, 0.0003, -0.0002, 0.0),
-    margin: float = 1.0,
+    margin: float = 1.03,
     name: str = "gs",
     readout_s: float = 0.0,
 ) -> Optics:
-    """A camera `height_mm` above the table that looks at `aim_mm` and whose focal length just holds the whole table.
+    """A camera `height_mm` above the table, framed so that the whole table just fits in the picture's middle.
 
-    `margin` > 1 leaves room around it; `tilt_toward_deg` is the direction on the table to which the camera is moved off the vertical.
+    `aim_mm` moves it off the middle, `margin` > 1 leaves room around; `tilt_toward_deg` is the direction on the table to which the
+    camera is moved off the vertical.
     """
     tilt, toward, turn = (math.radians(a) for a in (tilt_deg, tilt_toward_deg, rotation_deg))
     back = np.array([math.sin(tilt) * math.cos(toward), math.sin(tilt) * math.sin(toward), math.cos(tilt)])
-    aim = np.array([aim_mm[0], aim_mm[1], 0.0])
-    centre = aim + back * (height_mm / back[2])
-    forward = -back
-    up = np.array([-math.sin(turn), math.cos(turn), 0.0])
-    right = np.cross(forward, up)
-    right /= np.linalg.norm(right)
-    rotation = np.stack([right, np.cross(forward, right), forward])
-    tvec = -rotation @ centre
     outer = HALF_MM + RAIL_WIDTH_MM
     corners = np.array([[x, y, RAIL_HEIGHT_MM] for x in (-outer, outer) for y in (-outer, outer)])
-    seen = corners @ rotation.T + tvec
-    wide, high = np.abs(seen[:, 0] / seen[:, 2]).max(), np.abs(seen[:, 1] / seen[:, 2]).max()
-    focal = min(width / 2 / wide, height / 2 / high) * 0.99 / margin
-    K = np.array([[focal, 0.0, width / 2 - 0.5], [0.0, focal, height / 2 - 0.5], [0.0, 0.0, 1.0]])
+    bend = np.array(dist, dtype=np.float64)
+    rotation = _looking(-back, turn)
     rvec = np.asarray(cv2.Rodrigues(rotation)[0], dtype=np.float64).reshape(3)
-    return Optics(width, height, K, np.array(dist, dtype=np.float64), rvec, tvec, readout_s, name)
+    aim = np.zeros(3)
+    for _ in range(4):
+        tvec = -rotation @ (aim + back * (height_mm / back[2]))
+        seen = np.asarray(cv2.projectPoints(corners, rvec, tvec, np.eye(3), bend)[0]).reshape(-1, 2)
+        low, high = seen.min(axis=0), seen.max(axis=0)
+        ray = np.array([*((low + high) / 2), 1.0]) @ rotation
+        centre = -rotation.T @ tvec
+        aim = np.array([*(centre[:2] - ray[:2] * (centre[2] / ray[2])), 0.0])
+    aim[:2] += aim_mm
+    tvec = -rotation @ (aim + back * (height_mm / back[2]))
+    focal = min((width - 1) / (high[0] - low[0]), (height - 1) / (high[1] - low[1])) / margin
+    K = np.array([[focal, 0.0, width / 2 - 0.5], [0.0, focal, height / 2 - 0.5], [0.0, 0.0, 1.0]])
+    return Optics(width, height, K, bend, rvec, tvec, readout_s, name)
+
+
+def _looking(forward: Array, turn_rad: float) -> Array:
+    """Rotation table -> camera of a camera that looks along `forward`, its picture turned by `turn_rad`."""
+    right = np.cross(forward, np.array([-math.sin(turn_rad), math.cos(turn_rad), 0.0]))
+    right /= np.linalg.norm(right)
+    return np.stack([right, np.cross(forward, right), forward])
 
 
 def random_camera(seed: int, mode: str = "gs") -> Optics:
@@ -157,7 +167,7 @@ def random_camera(seed: int, mode: str = "gs") -> Optics:
         tilt_deg=float(rng.uniform(0, 12)),
         tilt_toward_deg=float(rng.uniform(0, 360)),
         rotation_deg=rotation,
-        aim_mm=(float(rng.uniform(-40, 40)), float(rng.uniform(-40, 40))),
+        aim_mm=(float(rng.uniform(-12, 12)), float(rng.uniform(-12, 12))),
         dist=(
             float(rng.uniform(-0.16, 0.02)),
             float(rng.uniform(-0.04, 0.07)),
@@ -165,12 +175,12 @@ def random_camera(seed: int, mode: str = "gs") -> Optics:
             float(rng.normal(0, 0.0005)),
             float(rng.uniform(-0.02, 0.02)),
         ),
-        margin=float(rng.uniform(1.03, 1.12)),
+        margin=float(rng.uniform(1.02, 1.08)),
         name=mode,
         readout_s=readout_s,
     )
     K = camera.K.copy()
     K[0, 2] += rng.normal(0, 0.006 * width)
-    K[1, 2] += rng.normal(0, 0.004 * width)
+    K[1, 2] += rng.normal(0, 0.003 * width)
     K[1, 1] *= 1 + rng.normal(0, 0.0005)
     return Optics(width, height, K, camera.dist, camera.rvec, camera.tvec, readout_s, mode)
