@@ -13,6 +13,7 @@ import msgspec
 
 from device import topics
 from rules.facts import Player, SeenDisc, SeenDiscs
+from rules.ruling import Ruling
 from rules.table import SIDES, Colour, Kind, Side
 
 KEPT_RULINGS: Final = 12  # as many as the console shows; the match log keeps the rest
@@ -73,23 +74,22 @@ def apply(now: Snapshot, name: str, payload: bytes, *, retained: bool, at_s: flo
     """Fold one message of topic `name` (below the table's prefix) and say which sections changed; raises `Unreadable`."""
     if name == topics.DISCS.name:
         after = _discs(now, payload, retained, at_s)
-        guiding = now.rulings and (now.rulings[-1].get("place") or now.rulings[-1].get("restore"))
+        guiding = now.rulings and any(now.rulings[-1].get(key) for key in ("place", "restore", "refolded"))
         return after, ("discs", "ruling") if guiding else ("discs",)
     if name not in (topics.STATUS.name, topics.MATCH.name, topics.RULING.name):
         return now, ()
     record = _record(name, payload)
     if name == topics.STATUS.name:
-        word = record.get("status", record.get("state"))
-        return replace(now, monitor="online" if word == "online" else "offline"), ("link",)
+        return replace(now, monitor="online" if record.get("state") == "online" else "offline"), ("link",)
     if name == topics.MATCH.name:
         after = replace(now, match=read_match(record))
         last = record.get("last_ruling")  # a board opened late learns the last ruling from here
         if isinstance(last, dict) and not now.rulings:
-            return replace(after, rulings=(last,)), ("match", "discs", "ruling", "cards")
+            return replace(after, rulings=(_checked_ruling(last),)), ("match", "discs", "ruling", "cards")
         return after, ("match", "discs", "cards")
     seq = _count(record.get("seq"))
-    kept = [r for r in now.rulings if not seq or r.get("seq") != seq]  # QoS 1 may repeat, a replay does
-    ordered = sorted([*kept, record], key=lambda r: _count(r.get("seq")))
+    kept = [r for r in now.rulings if r.get("seq") not in (None, seq)]  # QoS 1 may repeat, a replay does
+    ordered = sorted([*kept, _checked_ruling(record)], key=lambda r: _count(r.get("seq")))
     return replace(now, rulings=tuple(ordered[-KEPT_RULINGS:])), ("ruling", "discs", "cards")
 
 
@@ -102,13 +102,18 @@ def _record(name: str, payload: bytes) -> dict[str, Any]:
     try:
         record = msgspec.json.decode(payload)
     except msgspec.DecodeError as error:
-        if name == topics.STATUS.name and payload in (b"online", b"offline"):
-            return {"status": payload.decode()}
         raise Unreadable(f"{name}: {error}") from error
-    if isinstance(record, str):
-        return {"status": record}
     if not isinstance(record, dict):
         raise Unreadable(f"{name}: an object was expected, not {type(record).__name__}")
+    return record
+
+
+def _checked_ruling(record: dict[str, Any]) -> dict[str, Any]:
+    """The record itself, once its fields have the rule book's types; a status that the book doesn't know is let through."""
+    try:
+        msgspec.convert({**record, "status": "final"}, Ruling)
+    except msgspec.ValidationError as error:
+        raise Unreadable(f"ruling: {error}") from error
     return record
 
 
