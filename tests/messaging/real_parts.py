@@ -64,7 +64,7 @@ class Mosquitto:
         self._process: subprocess.Popen[bytes] | None = None
         folder.chmod(0o755)
         self._config.write_text(
-            f"persistence true\npersistence_location {folder}/\nuser root\n"
+            f"persistence true\npersistence_location {folder}/\nuser root\nmax_queued_messages 10000\n"
             f"listener {self.port} {LOOPBACK}\nlistener {self.websocket_port} {LOOPBACK}\nprotocol websockets\n{access}\n{extra}\n"
         )
 
