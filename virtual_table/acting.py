@@ -14,6 +14,7 @@ from virtual_table.motion import Piece, Track
 
 HAND_Z_MM: Final = 42.0  # a hand's middle while it holds a disc
 GRIP_MM: Final = 66.0  # the held disc lies this far from the wrist, under palm and finger roots
+BRIDGE_MM: Final = 128.0  # wrist to rail: the fingertips of a bridge hand end at the rail's inner edge (12.7)
 AWAY_MM: Final = 330.0  # beyond the rail a hand is out of every picture
 _PARTS: Final = 12  # straight pieces that one smooth way of a carried disc is split into
 
@@ -131,7 +132,7 @@ def strike(start: float, struck_s: float, side: Side, at_mm: tuple[float, float]
 
     aim = struck_s - 0.28
     swing = [tip(start + 0.35 + k * 0.28, 45.0 if k % 2 else 18.0) for k in range(int((aim - start - 0.4) / 0.28))]
-    follow = -min(0.035 * speed, 55.0)  # the tip stops soon after: what follows the striker would touch it twice
+    follow = -min(0.012 * speed, 40.0)  # well behind the striker: a tip that caught it up would be a double hit (17.1.j)
     cue = Act(
         "cue",
         side,
@@ -148,7 +149,8 @@ def strike(start: float, struck_s: float, side: Side, at_mm: tuple[float, float]
     )
     # The bridge hand lies on the rail (12.7) where the cue crosses it.
     to_rail = (HALF_MM + 25 + (y if side == "S" else -y)) / max(0.3, abs(s))
-    hand_x, hand_y = x - c * (to_rail + 60), y - s * (to_rail + 60)
+    wrist_mm = to_rail + BRIDGE_MM
+    hand_x, hand_y = x - c * wrist_mm + s * 14, y - s * wrist_mm - c * 14  # beside the cue, not on it
     gone = (hand_x - c * 450, hand_y - s * 450)
     keys = (
         Key(start, *gone, 60, toward),

@@ -24,6 +24,7 @@ from virtual_table.referee import Table, Verdict, fits, from_ruling, judge
 PATIENCE_S: Final = 2.5  # how long players wait for a ruling before they go by their own reading
 THINK_S: Final = 0.02  # table time that one portion of thinking may take
 PORTION: Final = 8  # search windows of the physics in one portion: some milliseconds of work
+CALM_S: Final = 1.0  # before anybody moves: a camera that has just been switched on looks at the table first
 RULED_S: Final = 0.9  # after rest nobody moves for this long
 
 
@@ -119,7 +120,7 @@ class Story:
         self.tracks.setdefault("striker", Track("striker", "striker"))
 
     def _story(self) -> Iterator[float]:
-        t = 0.3
+        t = CALM_S
         yield t
         while True:
             side = self._turn

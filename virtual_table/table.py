@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
 from rules.table import Kind
@@ -77,9 +78,14 @@ class VirtualTable:
         surface = Surface(mu=0.1 * faster, hop_mm_s=HOP_MM_S) if surface is None else surface
         habits = Habits(surface, sets, wait_for_ruling, opening, clumsy, mischief, sloppy)
         self._story = Story(seed, habits) if nothing is None else Quiet(seed, habits, nothing)
-        self._renderer = Renderer(self.camera, self.look, seed)
+        self._seed = seed
         self._scale = self.camera.px_per_mm(0.0, 0.0)
         self._seq = 0
+
+    @cached_property
+    def _renderer(self) -> Renderer:
+        """Made when the first frame is wanted: who only asks for the truth does not wait for a background."""
+        return Renderer(self.camera, self.look, self._seed)
 
     # --- truth -------------------------------------------------------------------------------------------------------
 

@@ -268,3 +268,13 @@ def test_source_without_real_time_gives_every_frame():
     assert [source.read().seq for _ in range(5)] == [0, 1, 2, 3, 4]
     assert source.lens.width == 364
     assert source.match.players["S"].colour in ("red", "black")
+
+
+def test_cue_never_catches_the_striker_up():
+    story = played(3, 30)
+    for stroke in story.strokes:
+        struck = stroke["timeline"][1]["t"]
+        cue = next(a for a in story.acts if a.kind == "cue" and a.times[0] < struck < a.times[-1])
+        for t in np.linspace(struck + 0.002, struck + 0.06, 12):
+            tip, striker = cue.key_at(t), story.tracks["striker"].at(t)
+            assert math.dist((tip.x, tip.y), (striker.x_mm, striker.y_mm)) > radius_mm("striker")
