@@ -19,6 +19,8 @@ from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
+from rules.errors import InputUnusable, WrongUsage
+
 log = logging.getLogger(__name__)
 
 RETRY_S: Final = 1.0  # a broker that is back is found well within the 5 s that a page may be wrong
@@ -43,15 +45,15 @@ class BrokerAddress:
 
     @classmethod
     def parse(cls, url: str, environ: Mapping[str, str] = os.environ) -> BrokerAddress:
-        """`mqtt://`, `mqtts://`, `ws://` or `wss://`, with optional user, password, port and `?ca=FILE`; raises ValueError.
+        """`mqtt://`, `mqtts://`, `ws://` or `wss://`, with optional user, password, port and `?ca=FILE`; raises WrongUsage.
 
         User and password also come from the environment, as for the monitor's own connection.
         """
         parts = urlsplit(url if "://" in url else f"mqtt://{url}")
         if parts.scheme not in DEFAULT_PORTS:
-            raise ValueError(f"broker URL {parts.scheme}://…: the scheme must be one of {', '.join(DEFAULT_PORTS)}")
+            raise WrongUsage(f"broker URL {parts.scheme}://…: the scheme must be one of {', '.join(DEFAULT_PORTS)}")
         if not parts.hostname:
-            raise ValueError(f"broker URL {parts.scheme}://…: a host name is missing")
+            raise WrongUsage(f"broker URL {parts.scheme}://…: a host name is missing")
         return cls(
             scheme=parts.scheme,
             host=parts.hostname,
@@ -75,7 +77,7 @@ def _password(environ: Mapping[str, str]) -> str | None:
     try:
         return Path(file).read_text(encoding="utf-8").rstrip("\r\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"NOVUSS_MQTT_PASSWORD_FILE: cannot read {file}: {error}") from error
+        raise InputUnusable(f"NOVUSS_MQTT_PASSWORD_FILE: cannot read {file}: {error}") from error
 
 
 class Feed:

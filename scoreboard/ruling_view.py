@@ -69,7 +69,8 @@ def ruling_view(now: Snapshot, lang: Lang) -> dict[str, Any]:
     state = state_of(ruling)
     is_current = not match.id or ruling.get("match_id") in (None, match.id)  # what an ended match asked for is nothing to lay out now
     where = targets(ruling, now.discs) if is_current else []
-    lines = _readings(ruling, match, lang) if state == "review" else [_to_do(t, lang) for t in where]
+    to_do = [(_to_do(t, lang), t.done) for t in where]
+    lines = [(said, False) for said in _readings(ruling, match, lang)] if state == "review" else to_do
     return _panel(
         state,
         title_of(state, ruling, lang),
@@ -86,10 +87,10 @@ def _panel(state: State, title: str, text: str, **more: object) -> dict[str, Any
     return {"state": state, "title": title, "text": text, "clauses": [], "lines": [], "targets": [], "margin": None, "tag": "", **more}
 
 
-def _fitting(lines: list[str], lang: Lang) -> list[str]:
+def _fitting(lines: list[tuple[str, bool]], lang: Lang) -> list[tuple[str, bool]]:
     if len(lines) <= MAX_LINES:
         return lines
-    return [*lines[: MAX_LINES - 1], word("more", lang, n=len(lines) - MAX_LINES + 1)]
+    return [*lines[: MAX_LINES - 1], (word("more", lang, n=len(lines) - MAX_LINES + 1), False)]
 
 
 def title_of(state: State, ruling: dict[str, Any], lang: Lang) -> str:

@@ -10,13 +10,15 @@ from typing import Final
 import uvicorn
 from starlette.applications import Starlette
 
+from rules.errors import NovussError
+
 PORT_TRIES: Final = 50  # a taken port is no failure: this many are tried upward
 START_WAIT_S: Final = 10.0  # a Pi under load starts the server within a second or two
 STOP_WAIT_S: Final = 0.7  # stop() promises less than a second
 ANY_HOST: Final = ("0.0.0.0", "::")  # an address to listen on, not one to open
 
 
-class BoardNotStarted(RuntimeError):
+class BoardNotStarted(NovussError, RuntimeError):
     """No port could be opened, or the server didn't come up; the text says which."""
 
 

@@ -8,8 +8,24 @@ import threading
 from scoreboard.server import Scoreboard
 
 
-def board(*, mqtt: str, table: str, host: str = "127.0.0.1", port: int = 8080) -> None:
-    """Serve the board of `table` from broker `mqtt` until interrupted."""
+def board(*, mqtt: str = "mqtt://127.0.0.1", table: str = "table", host: str = "127.0.0.1", port: int = 8080) -> None:
+    """Serve the scoreboard of a table on any broker until interrupted.
+
+    Board at `/`, stream overlay at `/overlay`, judge's console at `/judge` (its password in NOVUSS_JUDGE_PASSWORD).
+
+    Example: `novuss board --mqtt mqtt://hall.local --table 7`
+
+    Parameters
+    ----------
+    mqtt
+        The broker, as `novuss watch --mqtt` takes it.
+    table
+        Name of the table in the topics.
+    host
+        Address to listen on; 0.0.0.0 for everybody in the network.
+    port
+        Port of the page; the next free one is used when it is taken.
+    """
     scoreboard = Scoreboard(mqtt, table, host, port)
     print(f"scoreboard: {scoreboard.start()}", file=sys.stderr)
     try:

@@ -52,7 +52,8 @@ function showRuling(view) {
   tag.hidden = !view.tag;
   text(tag, view.tag);
   fill("clause", view.clauses);
-  fill("line", view.lines);
+  fill("line", view.lines.map(([said]) => said));
+  ruling.querySelectorAll("[data-line]").forEach((node, n) => set(node, "class", view.lines[n]?.[1] ? "done" : ""));
   const margin = part("margin", ruling);
   showMargin(margin, view.margin);
   set(ruling, "data-bare", view.lines.length || view.margin ? "no" : "yes");
