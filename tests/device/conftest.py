@@ -1,0 +1,5 @@
+from __future__ import annotations
+
+from tests.messaging.conftest import mosquitto, new_mosquitto, subscribe
+
+__all__ = ["mosquitto", "new_mosquitto", "subscribe"]
