@@ -142,7 +142,7 @@ def killed_game(mosquitto: Mosquitto, subscribe: Subscribe, folder: Path, kills:
 
 
 def test_process_killed_in_mid_game_and_started_again(mosquitto: Mosquitto, subscribe: Subscribe, tmp_path: Path) -> None:
-    killed_game(mosquitto, subscribe, tmp_path, kills=8)
+    killed_game(mosquitto, subscribe, tmp_path, kills=5)
 
 
 @pytest.mark.slow

@@ -64,7 +64,8 @@ def test_the_built_in_broker_serves_real_clients(embedded: EmbeddedBroker, subsc
     assert wait_until(lambda: {payload["state"] for _, payload in late.messages("/status")} == {"offline"})
 
 
-def test_a_broker_that_speaks_only_3_1_1_is_found_out(embedded: EmbeddedBroker, outbox: Outbox) -> None:
+def test_a_broker_that_speaks_only_3_1_1_is_found_out(embedded: EmbeddedBroker, outbox: Outbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("device.messaging.link.CONNECT_TIMEOUT_S", 1.0)
     outbox.put("ruling", {})
     with Publisher(f"mqtt://127.0.0.1:{embedded.port}", "t1", outbox) as publisher:
         assert publisher.wait_drained(8)
