@@ -1,0 +1,67 @@
+"""The board of a running monitor in a real browser: a ruling appears; when the broker goes, the page says so and mends itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.device.running import Watch
+from tests.device.test_watch import watch
+from tests.messaging.real_parts import Mosquitto, wait_until
+
+__all__ = ["watch"]
+
+CHROMIUM = "/usr/bin/chromium"
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+)
+SCREENSHOT = Path(__file__).parents[2] / "out" / "screenshots" / "watch-1280x800.png"
+STALE_WITHIN_S = 4.0  # 3 s of silence, and a second for a loaded machine
+RIGHT_AGAIN_WITHIN_S = 10.0
+
+
+@pytest.fixture
+def page() -> Iterator[Any]:
+    if not Path(CHROMIUM).exists():
+        pytest.skip(f"{CHROMIUM} is not installed (Debian: chromium)")
+    api = pytest.importorskip("playwright.sync_api")
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        yield browser.new_page(viewport={"width": 1280, "height": 800})
+        browser.close()
+
+
+def shows(page: Any, selector: str, timeout_s: float) -> bool:
+    def is_visible() -> bool:
+        page.wait_for_timeout(50)
+        return bool(page.locator(selector).first.is_visible())
+
+    return wait_until(is_visible, timeout_s)
+
+
+def test_a_ruling_appears_and_a_lost_broker_shows(page: Any, watch: Callable[..., Watch], mosquitto: Mosquitto) -> None:
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    monitor = watch("--seed", "3", "--mqtt", mosquitto.url)
+    page.goto(monitor.board())
+    assert shows(page, "body[data-link=live]", 60), "discs never came"
+    monitor.wait_for(1)
+    assert shows(page, "[data-part=ruling]:not([data-state=none])", 20), "the ruling never came"
+    assert page.locator("[data-slot][visibility=visible]").count() > 10
+    SCREENSHOT.parent.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=str(SCREENSHOT))
+    mosquitto.stop()
+    assert shows(page, "[data-part=stale]", STALE_WITHIN_S)
+    mosquitto.start()
+    assert shows(page, "body[data-link=live]", RIGHT_AGAIN_WITHIN_S)
+    monitor.kill()
+    assert shows(page, "[data-part=stale]", STALE_WITHIN_S)
+    assert errors == []
