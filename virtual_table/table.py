@@ -130,6 +130,10 @@ class VirtualTable:
         while (frame := self.next_frame()) is not None:
             yield frame
 
+    def prepare(self) -> None:
+        """Draw the empty table now, so that the first frame comes as fast as the others."""
+        self._renderer.frame()
+
     def skip(self, frames: int) -> None:
         """Frames that nobody takes: time goes on and `seq` with it."""
         self._seq += frames

@@ -43,6 +43,7 @@ class VirtualSource:
         self.table = VirtualTable(
             seed, width, height, fps, exposure_s, look=look, camera=camera, sets=sets, wait_for_ruling=wait_for_ruling
         )
+        self.table.prepare()
         self._fps = fps
         self._realtime = realtime
         self._patient = patient
