@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from scoreboard.ruling_view import alternatives_of, assumed_words, clauses_of, in_words, margin_view, state_of, title_of
+from scoreboard.ruling_view import alternatives_of, assumed_words, clauses_of, entries_now, in_words, margin_view, state_of, title_of
 from scoreboard.state import MatchView, Snapshot
 from scoreboard.words import Lang, word
 
@@ -14,20 +14,8 @@ MAX_READINGS: Final = 6  # buttons a card has room for
 def cards_view(now: Snapshot, lang: Lang) -> dict[str, Any]:
     """Every kept entry of the match being played, with its newest ruling."""
     match = now.match or MatchView()
-    newest: dict[int, tuple[dict[str, Any], bool]] = {}
-    for record in now.rulings:
-        if match.id and record.get("match_id") not in (None, match.id):
-            continue
-        for entry, ruling, corrected in [(record.get("entry"), record, False), *_refolded(record)]:
-            if isinstance(entry, int):
-                newest[entry] = (ruling, corrected)
-    cards = [_card(entry, ruling, corrected, match, lang) for entry, (ruling, corrected) in sorted(newest.items(), reverse=True)]
+    cards = [_card(entry, ruling, corrected, match, lang) for entry, (ruling, corrected) in sorted(entries_now(now).items(), reverse=True)]
     return {"cards": cards, "sides": {side: player.name for side, player in match.players.items()}}
-
-
-def _refolded(record: dict[str, Any]) -> list[tuple[Any, dict[str, Any], bool]]:
-    again = record.get("refolded")
-    return [(r.get("entry"), r.get("ruling") or {}, True) for r in again if isinstance(r, dict)] if isinstance(again, list) else []
 
 
 def _card(entry: int, ruling: dict[str, Any], corrected: bool, match: MatchView, lang: Lang) -> dict[str, Any]:

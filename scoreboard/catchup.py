@@ -12,7 +12,7 @@ import msgspec
 
 from device import topics
 
-LAST_MESSAGES: Final = 40  # strokes and rulings asked for at the start: a dozen rulings with their strokes
+LAST_MESSAGES: Final = 50  # strokes and rulings asked for at the start: two dozen rulings with their strokes
 BEYOND: Final = 2**53  # from here there is nothing; the answer names the newest seq
 
 Ask = Callable[[dict[str, Any]], None]

@@ -44,6 +44,28 @@ def shown_ruling(record: dict[str, Any]) -> tuple[dict[str, Any], bool]:
     return record, False
 
 
+def entries_now(now: Snapshot) -> dict[int, tuple[dict[str, Any], bool]]:
+    """The kept entries of the match being played: each with its newest ruling, and whether a judge's edit made it."""
+    match_id = now.match.id if now.match else ""
+    newest: dict[int, tuple[dict[str, Any], bool]] = {}
+    for record in now.rulings:
+        if not match_id or record.get("match_id") in (None, match_id):
+            newest[record["entry"]] = (record, False)
+            newest.update({again["entry"]: (again["ruling"], True) for again in record.get("refolded") or []})
+    return newest
+
+
+def series_of(now: Snapshot) -> int:
+    """Pieces pocketed in a row by the player at turn, as far back as rulings are kept."""
+    pocketed = 0
+    for _, (ruling, _corrected) in sorted(entries_now(now).items(), reverse=True):
+        if ruling.get("turn") != "continues" or ruling.get("set") or ruling.get("match"):
+            break
+        if ruling.get("kind") == "stroke":
+            pocketed += len(ruling.get("pocketed") or [])
+    return pocketed
+
+
 def state_of(ruling: dict[str, Any]) -> State:
     """How the panel looks; review and "no call" never look like "no fault"."""
     status = ruling.get("status", "final")
@@ -115,7 +137,7 @@ def _text(state: State, ruling: dict[str, Any], match: MatchView, lang: Lang) ->
     if state == "review":
         return word("review_text", lang)
     if state == "note":
-        return in_words(ruling, match, lang)
+        return in_words(ruling, match, lang, "full")
     phrases = PHRASES[lang]
     said = [_capital(clause_words(clause, lang)) for clause in clauses_of(ruling)[:1]]
     penalty = ruling.get("penalty_pieces") or 0
@@ -192,12 +214,11 @@ def _readings(ruling: dict[str, Any], match: MatchView, lang: Lang) -> list[str]
 
 
 def clauses_of(ruling: dict[str, Any]) -> list[str]:
-    """Clauses worth naming: the faults', the set's and match's; for a lawful stroke why the turn passes."""
-    named = [f.get("clause") for f in ruling.get("faults") or [] if isinstance(f, dict)]
-    named += [part.get("clause") for part in (ruling.get("match"), ruling.get("set")) if isinstance(part, dict)]
-    if not any(named):
-        named = list(ruling.get("next_reason") or []) if ruling.get("turn") != "continues" else []
-    return list(dict.fromkeys(str(c) for c in named if c))
+    """Clauses worth naming, the weightiest first: what ended match or set, the faults; else why the turn passes."""
+    ends = [part.get("clause") for part in (ruling.get("match"), ruling.get("set")) if isinstance(part, dict)]
+    faults = [fault.get("clause") for fault in ruling.get("faults") or []]
+    why = ruling.get("next_reason") or [] if ruling.get("turn") != "continues" else []
+    return list(dict.fromkeys(str(clause) for clause in [*ends, *faults] or why if clause))
 
 
 # --- placing and margins ---------------------------------------------------------------------------------------------

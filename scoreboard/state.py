@@ -16,7 +16,7 @@ from rules.facts import Player, SeenDisc, SeenDiscs
 from rules.ruling import Ruling
 from rules.table import SIDES, Colour, Kind, Side
 
-KEPT_RULINGS: Final = 12  # as many as the console shows; the match log keeps the rest
+KEPT_RULINGS: Final = 24  # the console's cards, and the longest series with what a judge says meanwhile; the match log keeps the rest
 SLOTS: Final[dict[Kind, range]] = {"red": range(16), "black": range(16, 32), "striker": range(32, 34)}  # 25.2: 16 of each; a spare striker
 MAX_NAME: Final = 60  # characters; longer names are cut, a page must not be flooded
 
@@ -90,7 +90,7 @@ def apply(now: Snapshot, name: str, payload: bytes, *, retained: bool, at_s: flo
     seq = _count(record.get("seq"))
     kept = [r for r in now.rulings if r.get("seq") not in (None, seq)]  # QoS 1 may repeat, a replay does
     ordered = sorted([*kept, _checked_ruling(record)], key=lambda r: _count(r.get("seq")))
-    return replace(now, rulings=tuple(ordered[-KEPT_RULINGS:])), ("ruling", "discs", "cards")
+    return replace(now, rulings=tuple(ordered[-KEPT_RULINGS:])), ("ruling", "match", "discs", "cards")
 
 
 def seq_of(payload: bytes) -> int:

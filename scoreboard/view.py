@@ -7,7 +7,7 @@ from typing import Any, Final
 from rules.table import HALF_MM, OPPOSITE, SIDES, Kind, Side, clearances_mm
 from rules.words import PHRASES
 from scoreboard.cards_view import cards_view
-from scoreboard.ruling_view import disputed, ruling_view, shown_ruling, team_name, team_name_at
+from scoreboard.ruling_view import disputed, ruling_view, series_of, shown_ruling, team_name, team_name_at
 from scoreboard.state import MatchView, Section, SlottedDisc, Snapshot
 from scoreboard.words import Lang, word
 
@@ -15,6 +15,7 @@ PICTURE_OLD_S: Final = 3.0  # a live picture comes several times a second; hazar
 SIGMAS: Final = 2.0  # contract: dark beyond 2 sigma, light below −2 sigma, else too close to call
 PIECES: Final = {"singles": 8, "doubles": 16}  # 9.1: pieces a player or a pair starts with
 REVIEWED: Final = 3
+MIN_SERIES: Final = 2  # one piece is no series
 NOT_FLAT_DEPTH_MM: Final = 60.0  # how far beyond the rail a disc may be drawn
 
 
@@ -120,6 +121,7 @@ def _team(now: Snapshot, match: MatchView, side: Side, doubles: bool, lang: Lang
         "turn_word": _turn_word(match, doubles, lang),
         "left": left,
         "full": full,
+        "series": word("series", lang, n=series) if (series := series_of(now)) >= MIN_SERIES and match.turn in sides else "",
         "debt": debt,
         "warnings": warnings,
     }

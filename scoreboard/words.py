@@ -19,6 +19,7 @@ WORDS: Final[dict[str, dict[Lang, str]]] = {
     "turn": {"lv": "Sit", "en": "To play", "de": "Am Stoß"},
     "left": {"lv": "uz galda", "en": "on the table", "de": "auf dem Tisch"},
     "debt": {"lv": "Parāds", "en": "Debt", "de": "Schuld"},
+    "series": {"lv": "Sērija {n}", "en": "Series {n}", "de": "Serie {n}"},
     "warnings": {"lv": "Brīdinājumi", "en": "Warnings", "de": "Verwarnungen"},
     "red": {"lv": "sarkanie", "en": "red", "de": "Rot"},
     "black": {"lv": "melnie", "en": "black", "de": "Schwarz"},

@@ -36,6 +36,8 @@ function showTeam(node, team) {
     const kind = n >= team.full ? "none" : team.left !== null && n < team.left ? "on" : "off";
     set(pip, "class", kind);
   });
+  part("series", node).hidden = !team.series;
+  text(part("series", node), team.series);
   for (const [chip, count] of [["debt", team.debt], ["warn", team.warnings]]) {
     part(`${chip}-chip`, node).hidden = count === 0;
     text(part(chip === "warn" ? "warnings" : "debt", node), count);

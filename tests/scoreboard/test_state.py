@@ -139,7 +139,7 @@ def test_dark_close_and_light_are_marked_for_the_player_at_turn_only() -> None:
 def test_a_repeated_ruling_counts_once_and_order_is_that_of_the_seq() -> None:
     now = fold(*[("ruling", game.ruling(seq)) for seq in (1, 2, 2, 5, 3)])
     assert [r["seq"] for r in now.rulings] == [1, 2, 3, 5]
-    now = fold(*[("ruling", game.ruling(seq)) for seq in range(1, 40)])
+    now = fold(*[("ruling", game.ruling(seq)) for seq in range(1, 60)])
     assert len(now.rulings) == KEPT_RULINGS
 
 
@@ -185,6 +185,14 @@ def test_a_judge_s_word_shows_what_it_changed() -> None:
     assert (view["state"], view["title"]) == ("note", "Judge's decision")
     view = ruling_view(fold(*PLAYING, ("ruling", game.resolved())), "en")
     assert (view["state"], view["tag"]) == ("fault", "corrected")
+
+
+def test_a_series_counts_what_fell_in_a_row_and_survives_corrections() -> None:
+    now = fold(*PLAYING, *[("ruling", game.ruling(seq)) for seq in (1, 2, 3)])
+    assert [team["series"] for team in match_view(now, "en")["teams"]] == ["", "Series 3"]
+    assert match_view(fold(("ruling", game.fault(4)), start=now), "en")["teams"][1]["series"] == ""
+    taken_back = {**game.warning(5), "refolded": [{"entry": 2, "ruling": {**game.ruling(2), "turn": "passes"}}]}
+    assert match_view(fold(("ruling", taken_back), start=now), "en")["teams"][1]["series"] == ""
 
 
 def test_guided_placing_counts_down_and_turns_done() -> None:
