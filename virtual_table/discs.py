@@ -18,6 +18,14 @@ from virtual_table.look import STRIKERS, Look
 from virtual_table.shading import Field, edge, lamp_vector, light_colour, soft
 
 _HALO_MM: Final = 9.0  # how far contact darkening reaches
+# Shares of light, chosen by eye beside path-traced pictures of such discs.
+_SIDE_LIGHT: Final = 0.50  # on the side, without a lamp to the side
+_SIDE_TURN: Final = 0.30  # more or less of it, and of the bevel's, toward and away from the lamp
+_BEVEL_LOSS: Final = 0.10  # the rounded edge sees less of the ceiling
+_WALL_LOSS: Final = 0.72  # inside the hole
+_BARE_WOOD: Final[Field] = np.array((0.18, 0.36, 0.55), dtype=np.float32)  # under the paint; linear BGR
+_SHARP: Final = 3  # instants; with more of them the wear of the paint is blurred away and is not worked out
+_FLAT: Final[Field] = np.full((1, 1), 0.4, dtype=np.float32)  # mean of the wear that is not worked out
 _GLOSS: Final = 0.3  # a disc's paint mirrors this share of what the table's lacquer does
 _BEVEL_MM: Final = 1.3  # rounded edge of the faces
 
@@ -84,11 +92,13 @@ class DiscPainter:
         cover = np.zeros(ground.shape[:2], dtype=np.float32)
         shade = np.zeros(ground.shape[:2], dtype=np.float32)
         for spot in spots:
-            self._instant(ground, px_per_mm, spot, colour, cover, shade, glare)
+            self._instant(ground, px_per_mm, spot, colour, cover, shade, glare, detail=len(spots) <= _SHARP)
         share = np.float32(1 / len(spots))
         return Painted(colour * share, cover * share, shade * share)
 
-    def _instant(self, ground: Field, scale: float, spot: Spot, colour: Field, cover: Field, shade: Field, glare: Field | None) -> None:
+    def _instant(
+        self, ground: Field, scale: float, spot: Spot, colour: Field, cover: Field, shade: Field, glare: Field | None, *, detail: bool
+    ) -> None:
         look = self._look
         radius, hole, thick = radius_mm(spot.kind), hole_radius_mm(spot.kind), thickness_mm(spot.kind)
         x, y = ground[..., 0], ground[..., 1]
@@ -111,21 +121,18 @@ class DiscPainter:
         facing = (top_x * (lx / size) + top_y * (ly / size)) / out
         tilt = min(size, 1.2)
         bevel = soft(from_top, radius * grow1 - _BEVEL_MM, radius * grow1) + soft(from_top, hole * grow1 + 0.8, hole * grow1) * 0.6
-        face = 1.0 + bevel * (0.30 * tilt * facing - 0.10)
-        turn = np.arctan2(top_y, top_x) - spot.angle_rad + phase
-        rough = 0.5 + 0.5 * np.sin(turn * 2 + phase + 1.7 * np.sin(turn + from_top * 0.25))
-        flecks = soft(np.sin(turn * 7 + 2.1 * np.sin(turn * 3 + phase)) + 0.6 * np.sin(turn * 17 + 3 * phase), 0.1, 0.9)
+        face = 1.0 + bevel * (_SIDE_TURN * tilt * facing - _BEVEL_LOSS)
+        rough, flecks = self._worn(top_x, top_y, from_top, spot.angle_rad, phase) if detail else (_FLAT, _FLAT)
         rubbed = wear * np.clip(0.12 * rough + 1.3 * bevel * flecks, 0, 1)
-        bare = np.array((0.18, 0.36, 0.55), dtype=np.float32)
         painted = (
-            own + (bare - own) * rubbed[..., None]
+            own + (_BARE_WOOD - own) * rubbed[..., None]
             if spot.kind != "striker" or look.striker != "bare"
             else own * (0.97 + 0.06 * rough[..., None])
         )
-        side = np.clip(0.50 + 0.30 * tilt * facing, 0.15, 1.0)
+        side = np.clip(_SIDE_LIGHT + _SIDE_TURN * tilt * facing, 0.15, 1.0)
         light = self._light * np.float32(dim)
         surface = painted * (face * top + side * (1 - top))[..., None]
-        surface = surface * (1 - 0.72 * (bore - through * bore))[..., None]
+        surface = surface * (1 - _WALL_LOSS * (bore - through * bore))[..., None]
         if glare is not None and spot.z_mm > -1:
             surface = surface + (_GLOSS * glare * top * (1 - bore) * (1 - 0.5 * rubbed))[..., None]
         solid = body * (1 - through)
@@ -133,6 +140,14 @@ class DiscPainter:
         cover += solid
         if spot.z_mm > -1:
             shade += self._shade(ground, spot, radius, thick, from_low) * (1 - through) + self._bored(ground, spot, hole, thick) * through
+
+    @staticmethod
+    def _worn(x: Field, y: Field, from_top: Field, angle_rad: float, phase: float) -> tuple[Field, Field]:
+        """Uneven paint, and flecks where it has chipped off the edge; both 0..1 and turning with the disc."""
+        turn = np.arctan2(y, x) - angle_rad + phase
+        rough = 0.5 + 0.5 * np.sin(turn * 2 + phase + 1.7 * np.sin(turn + from_top * 0.25))
+        flecks = soft(np.sin(turn * 7 + 2.1 * np.sin(turn * 3 + phase)) + 0.6 * np.sin(turn * 17 + 3 * phase), 0.1, 0.9)
+        return rough, flecks
 
     def _bored(self, ground: Field, spot: Spot, hole: float, thick: float) -> Field:
         """Share of light lost at the bottom of the hole: only where the lamp shines through it, and some of the sky above it."""
