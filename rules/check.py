@@ -114,15 +114,16 @@ def check_match(match: Match) -> None:
         raise EntryUnusable(f"the first turn is at {match.first_turn}, where nobody stands")
 
 
-def check_entry(match: Match, entry: Entry, number: int) -> None:
-    """Everything but a match entry; `number` is the one that this entry will bear."""
+def check_entry(match: Match, entry: Entry) -> None:
+    """Everything but a match entry."""
     sides = match.players
     if entry.stroke is not None:
         _stroke(entry.stroke, sides)
     elif entry.incident is not None:
         _incident(entry.incident, sides)
-    elif entry.judge is not None:
-        _judge(entry.judge, sides, number)
+    else:
+        assert entry.judge is not None, "one_of() comes first"
+        _judge(entry.judge, sides)
 
 
 def one_of(entry: Entry) -> None:
@@ -239,7 +240,7 @@ def _incident(incident: Incident, sides: Container[Side]) -> None:
     _timeline(incident.timeline, known, sides)
 
 
-def _judge(judge: Judge, sides: Container[Side], number: int) -> None:
+def _judge(judge: Judge, sides: Container[Side]) -> None:
     _side(judge.side, sides, f"the judge's {judge.command}")
     if judge.command in _NEEDS_SIDE and judge.side is None:
         raise EntryUnusable(f"the judge's {judge.command} needs a side")

@@ -142,7 +142,7 @@ def _rule_core(core: Core, entry: Entry, number: int, edits: Edits) -> list[Leaf
     if entry.stroke is not None:
         stroke = entry.stroke
         return leaves(lambda reading: rule_stroke(core, stroke, number, reading, given), {}, answers)
-    assert entry.incident is not None
+    assert entry.incident is not None, "one_of() comes first"
     incident = entry.incident
     return leaves(lambda reading: rule_incident(core, incident, number, reading, given), {}, answers)
 
@@ -170,7 +170,7 @@ def step(state: State, entry: Entry, line: bytes | None = None) -> tuple[State, 
     if entry.match is not None:
         raise EntryUnusable("a match entry starts a match; it is not a step of one")
     number = state.count + 1
-    check_entry(state.core.match, entry, number)
+    check_entry(state.core.match, entry)
     kept = _encode(entry) if line is None else line
     if entry.judge is not None and entry.judge.command in EDITS:
         return _edit(state, kept, entry.judge, number)

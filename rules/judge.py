@@ -58,7 +58,7 @@ def rule_judge(core: Core, judge: Judge, entry: int, given: dict[str, Any] | Non
         first = side or core.set.first
         d.set = msgspec.structs.replace(new_set(core.match, core.set.number, first))
         d.board = []
-    elif judge.command == "end_match":
+    else:
         return _end_match(d, judge.clause or "23.1")
     return refuse(d, refused) if refused else finish(d)
 

@@ -7,18 +7,18 @@ from typing import Any, Final
 
 import msgspec
 
-from rules import sets
 from rules.draft import Draft, finish
-from rules.facts import Contact, Disc, Incident, OverRail, Placed, Pocketed, Rest, Returned, Stacked, Stroke, Struck, Time
+from rules.facts import Contact, Disc, Incident, Pocketed, Rest, Returned, Stacked, Stroke, Struck, Time
 from rules.places import LEAST_FROM_POCKET_MM, Point, beside, first_free, nearest_free, occupied, over_rail_places
 from rules.reading import Reading
 from rules.restoring import after_penal
 from rules.rulesets import RETURN_FULL_MM
 from rules.ruling import Ruling
-from rules.set_lost import has_moved, out_of_turn, own_zone_first
-from rules.state import Core, after_side, colour_at, doubles, full_count, opponents_zones, pair_at, player_at, put, rear_zones
-from rules.stroke import First, Verdict, first_contact, judge_first_contact, striker_id, struck_at
-from rules.table import OPPOSITE, POCKET_RADIUS_MM, POCKETS_MM, TOWARD, ZONE_LINE_MM, Colour, Side, Zone, depth_mm
+from rules.run_out import all_in, count_misses
+from rules.scene import Scene, made_from, read_scene
+from rules.set_lost import out_of_turn, own_zone_first
+from rules.state import Core, after_side, doubles, full_count, opponents_zones, rear_zones
+from rules.table import POCKET_RADIUS_MM, POCKETS_MM, TOWARD, ZONE_LINE_MM, Side, Zone, depth_mm
 from rules.timing import overrun
 from rules.touching import between_strokes, during_stroke
 from rules.turn import came_back, reasons
@@ -26,64 +26,12 @@ from rules.turn import came_back, reasons
 PLACING_DOUBT_MM: Final = 1.0  # nobody is told of a misplaced striker on less; the place carries no sigma
 
 
-class Scene(msgspec.Struct, frozen=True):
-    """A stroke's facts, sorted for the clauses."""
-
-    stroke: Stroke
-    own: Colour
-    striker: str
-    before: dict[str, Disc]
-    after: dict[str, Disc]
-    moved: frozenset[str]  # pieces that lie elsewhere or are gone
-    over: tuple[OverRail, ...]  # 12.14, in order
-    pockets: tuple[Pocketed, ...]
-    first: First
-    verdict: Verdict
-
-
-def _scene(core: Core, stroke: Stroke, reading: Reading) -> Scene:
-    before = {d.id: d for d in stroke.before.discs}
-    over: list[OverRail] = []
-    pockets: list[Pocketed] = []
-    for event in stroke.timeline:
-        if isinstance(event, OverRail):
-            over.append(event)
-        elif isinstance(event, Pocketed):
-            pockets.append(event)
-    gone = {e.disc for e in over} | {e.disc for e in pockets}
-    after = {d.id: d for d in stroke.after.discs if d.id not in gone}
-    moved: set[str] = set()
-    for disc in before.values():
-        now = after.get(disc.id)
-        if disc.kind == "striker":
-            continue
-        if now is None and disc.id not in gone:
-            after[disc.id] = disc  # neither fallen nor over a rail nor seen: hidden, not gone
-        elif has_moved(disc, now):
-            moved.add(disc.id)
-    striker = striker_id(stroke.before.discs)
-    own = colour_at(core, stroke.side)
-    first = first_contact(stroke, striker, reading)
-    return Scene(
-        stroke=stroke,
-        own=own,
-        striker=striker,
-        before=before,
-        after=after,
-        moved=frozenset(moved),
-        over=tuple(over),
-        pockets=tuple(pockets),
-        first=first,
-        verdict=judge_first_contact(first, stroke.side, own, before, core.rules, reading),
-    )
-
-
 def rule_stroke(core: Core, stroke: Stroke, entry: int, reading: Reading, given: dict[str, Any] | None = None) -> tuple[Core, Ruling]:
     """One stroke."""
     d = Draft(core, entry, "stroke", given)
-    scene = _scene(core, stroke, reading)
+    scene = read_scene(core, stroke, reading)
     d.board = list(scene.after.values())
-    d.made_from = _made_from(stroke, scene)
+    d.made_from = made_from(scene)
     if stroke.side != core.set.turn:
         _strike_out_of_turn(d, scene)
         return finish(d)
@@ -107,20 +55,10 @@ def rule_stroke(core: Core, stroke: Stroke, entry: int, reading: Reading, given:
     d.reasons += reasons(bool(own_in), bool(opponents_in), pieces_over, returned, dark_before, core.rules)
     if d.core.set.free_stroke == stroke.side and d.reasons == ["18.1.a"]:
         d.reasons = []  # 002 doubles 4: the penalty stroke is one on top of the turn
-    _count_misses(d, scene, reading)
+    count_misses(d, scene, reading)
     if d.end is None:
-        _all_in(d, scene, bool(own_in), bool(opponents_in))
+        all_in(d, scene, bool(own_in), bool(opponents_in))
     return finish(d)
-
-
-def _made_from(stroke: Stroke, scene: Scene) -> Point | None:
-    placed = [e for e in stroke.timeline if isinstance(e, Placed)]
-    struck = struck_at(stroke)
-    last = next((p for p in reversed(placed) if p.t <= struck or struck == -math.inf), None)
-    if last is not None:
-        return (last.x_mm, last.y_mm)
-    disc = scene.before.get(scene.striker)
-    return None if disc is None else (disc.x_mm, disc.y_mm)
 
 
 def well_placed(side: Side, place: Point) -> bool:
@@ -223,17 +161,27 @@ def _put_right(d: Draft, scene: Scene, reading: Reading) -> tuple[list[str], lis
     restored: set[str] = set(fallen)
     if not d.lawful:
         restored |= _restore_penal(d, scene, reading, fallen)
-    own_in: list[str] = []
-    opponents_in: list[str] = []
-    for event in scene.pockets:
-        disc = scene.before.get(event.disc)
-        if disc is None or disc.kind == "striker" or event.disc in restored:
-            continue
-        (own_in if disc.kind == scene.own else opponents_in).append(event.disc)
-    d.pocketed = [e.disc for e in scene.pockets if e.disc in own_in or e.disc in opponents_in]
+    fallen_in = [e.disc for e in scene.pockets if e.disc not in restored]
+    if d.given.get("pocketed") is not None:
+        fallen_in = _pocketed_as_given(d, scene, fallen_in)
+    pieces = [scene.before[i] for i in fallen_in if i in scene.before and i != scene.striker]
+    d.pocketed = [p.id for p in pieces]
+    own_in = [p.id for p in pieces if p.kind == scene.own]
+    opponents_in = [p.id for p in pieces if p.kind != scene.own]
     _lay_over(d, scene, restored)
     _unstack(d, scene, restored)
     return own_in, opponents_in
+
+
+def _pocketed_as_given(d: Draft, scene: Scene, seen: list[str]) -> list[str]:
+    """A judge says what went in (9.1.a): the rest of what was seen to go in lies where it lay, what else is named is gone."""
+    named: list[str] = d.given["pocketed"]
+    for i in seen:
+        if i not in named and i in scene.before and i != scene.striker:
+            d.board.append(scene.before[i])
+    for i in named:
+        d.remove(i)
+    return named
 
 
 def _restore_penal(d: Draft, scene: Scene, reading: Reading, fallen: set[str]) -> set[str]:
@@ -258,14 +206,13 @@ def _restore_penal(d: Draft, scene: Scene, reading: Reading, fallen: set[str]) -
         others = [b for b in d.board if b.id in still and b.kind != "striker"]
         place = (disc.x_mm, disc.y_mm)
         if occupied(place, others):
-            free = nearest_free(place, others, _from_centre(disc))
-            d.put_back(disc, clause, free or place, moved_aside=True)
+            d.put_back(disc, clause, nearest_free(place, others, _toward_centre(disc)), moved_aside=True)
         else:
             d.put_back(disc, clause)
     return {disc.id for disc, _ in backs.back}
 
 
-def _from_centre(disc: Disc) -> Point:
+def _toward_centre(disc: Disc) -> Point:
     return (-disc.x_mm, -disc.y_mm) if disc.x_mm or disc.y_mm else (0.0, 1.0)
 
 
@@ -275,6 +222,14 @@ def _lay_over(d: Draft, scene: Scene, restored: set[str]) -> None:
     left = [e for e in scene.over if e.disc in scene.before and e.disc != scene.striker and e.disc not in restored]
     for event in sorted(left, key=lambda e: order.get(e.disc, len(order))):
         d.lay(scene.before[event.disc], first_free(over_rail_places(event.rail), d.board), "12.14")
+
+
+def _lean(disc: Disc, under: Disc, scene: Scene) -> Point:
+    """Where a piece leans on another; dead on top of it, to where it came from, or to where the other came from."""
+    for at in (disc, scene.before[disc.id], scene.before[under.id]):
+        if (at.x_mm, at.y_mm) != (under.x_mm, under.y_mm):
+            return (at.x_mm - under.x_mm, at.y_mm - under.y_mm)
+    return _toward_centre(under)
 
 
 def _unstack(d: Draft, scene: Scene, restored: set[str]) -> None:
@@ -289,80 +244,7 @@ def _unstack(d: Draft, scene: Scene, restored: set[str]) -> None:
         if under.id == scene.striker:
             d.lay(disc, (under.x_mm, under.y_mm), "12.11")
             continue
-        lean = (disc.x_mm - under.x_mm, disc.y_mm - under.y_mm)
-        d.lay(disc, beside(under, lean, d.board), "12.11")
-
-
-def _only_dark(core: Core, before: dict[str, Disc], reading: Reading) -> bool:
-    """20.6: both sides have pieces, all of them in the circle or in their own zones."""
-    for side in core.seats[:2] if not doubles(core) else core.seats:
-        zones: tuple[Zone, ...] = (side, "circle") if not doubles(core) else (side, OPPOSITE[side], "circle")
-        mine = [b for b in before.values() if b.kind == colour_at(core, side)]
-        if not mine or reading.any_light(mine, zones):
-            return False
-    return True
-
-
-def _count_misses(d: Draft, scene: Scene, reading: Reading) -> None:
-    """20.6: turns in a row that touched no piece while both sides have dark pieces only."""
-    missed = d.set.missed
-    player = player_at(d.core, scene.stroke.side)
-    if scene.first.pieces or not _only_dark(d.core, scene.before, reading):
-        missed = (0,) * len(missed)
-    else:
-        missed = put(missed, player, missed[player] + 1)
-        if all(n >= 3 for n in missed) and d.end is None and not any(d.earned):
-            d.end = sets.End("20.6")
-    if missed != d.set.missed:
-        d.set = msgspec.structs.replace(d.set, missed=missed)
-
-
-def _all_in(d: Draft, scene: Scene, own_in: bool, opponents_in: bool) -> None:
-    """17.5, 20.3-20.5: a side, or both, has no piece left."""
-    core, side = d.core, scene.stroke.side
-    earned = bool(d.earned[player_at(core, side)])
-    other = rear_zones(core, side)[0]
-    own_left, opponents_left = d.count(side), d.count(_as_side(core, other))
-    own_room = own_in and own_left == 0 and _debt(d, side)
-    theirs_room = opponents_in and opponents_left == 0 and _debt(d, _as_side(core, other))
-    if opponents_in and opponents_left == 0 and not theirs_room:
-        if own_in and own_left == 0 and not own_room:
-            d.end = sets.lost_by(core, side, "20.5") if earned else sets.End("20.5")
-        else:
-            d.end = sets.lost_by(core, side, "20.3")
-        return
-    if theirs_room:
-        _lay_debts(d, pair_at(core, _as_side(core, other)))
-    if not own_in or own_left or earned:
-        return
-    if own_room:
-        _lay_debts(d, pair_at(core, side))
-        return
-    violation = bool(d.reasons)
-    clean = d.set.turns_ended == 0 and d.set.turn == d.set.first and d.set.full
-    if clean or d.set.interrupted is not None:
-        d.set = msgspec.structs.replace(d.set, ran_out=(*d.set.ran_out, player_at(core, side)))
-    d.end = sets.run_out(msgspec.structs.replace(core, set=d.set), violation)
-    if d.end is None:
-        d.interrupts = violation
-        d.reasons = d.reasons or ["20.4"]
-
-
-def _as_side(core: Core, zone: Zone) -> Side:
-    return next(s for s in core.seats if s == zone)
-
-
-def _debt(d: Draft, side: Side) -> bool:
-    """Whether the side, in doubles the pair, owes penalty pieces that can be laid out now."""
-    pair = pair_at(d.core, side)
-    return any(d.set.debt[n] and d.room(s) for n, s in enumerate(d.core.seats) if d.core.pair[n] == pair)
-
-
-def _lay_debts(d: Draft, pair: int) -> None:
-    """17.5, 17.6: all eight in and the turn not lost: what is owed is laid out at once and play goes on."""
-    for n, side in enumerate(d.core.seats):
-        if d.core.pair[n] == pair and d.set.debt[n]:
-            d.lay_penalties(side, 0)
+        d.lay(disc, beside(under, _lean(disc, under, scene), d.board), "12.11")
 
 
 def rule_incident(core: Core, incident: Incident, entry: int, reading: Reading, given: dict[str, Any] | None = None) -> tuple[Core, Ruling]:

@@ -13,7 +13,7 @@ _RESULT: Final = "23 Result"
 CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(_SINGLES, "20.1", "two players, opposite each other", DEFINED, code="check"),
     Clause(_SINGLES, "20.2", "sides change after every set and when both have run out", AUTOMATIC, code="sets"),
-    Clause(_SINGLES, "20.3", "the set goes to the first with all own pieces in", AUTOMATIC, "pockets", code="play"),
+    Clause(_SINGLES, "20.3", "the set goes to the first with all own pieces in", AUTOMATIC, "pockets", code="run_out"),
     Clause(
         _SINGLES,
         "20.4",
@@ -31,11 +31,11 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         AUTOMATIC,
         "pockets",
         "replay",
-        "play",
+        "run_out",
         "current: first turn and sides stay",
     ),
     Clause(
-        _SINGLES, "20.6", "only dark pieces and three misses each: replay, first turn unchanged", AUTOMATIC, "contacts", "replay", "play"
+        _SINGLES, "20.6", "only dark pieces and three misses each: replay, first turn unchanged", AUTOMATIC, "contacts", "replay", "run_out"
     ),
     Clause(
         _DOUBLES,

@@ -211,3 +211,38 @@ def test_a_judge_may_call_the_clock():
     assert (told["told"], told["turn"]) == (["19.3"], "continues")
     assert (clauses(again), again["next"]) == (["17.1.r"], "N")
     assert "refused" in rule(judge("fault", side="N", clause="19.3"))[0]
+
+
+def test_an_entry_too_far_back_cannot_be_edited(monkeypatch):
+    monkeypatch.setattr("rules.fold.CHUNK", 4)
+    monkeypatch.setattr("rules.fold.KEPT_CHUNKS", 2)
+    log = [judge("warning", side="N", clause="19.1.a"), *[judge("debt_forgotten", side="S")] * 20]
+    assert rule(*log, judge("void", entry=1))[-1]["refused"] == "9.1.j: entry 1 is too far back"
+
+
+def test_an_override_may_leave_a_review_open():
+    near = stroke("S", "r1@150,160 r3@-60,-374.7~0.3 b1@-150,260", "r3")
+    counted = rule(near, judge("override", entry=1, ruling={"on_table": {"N": 5}}))[1]
+    assert (counted["status"], [a["ruling"]["on_table"]["N"] for a in counted["alternatives"]]) == ("review", [5, 5])
+
+
+def test_a_judge_says_what_went_in():
+    log = stroke("S", BOARD, "r1", "in r1 NE")
+    none = rule(log, judge("override", entry=1, ruling={"pocketed": []}))[1]
+    assert (none["pocketed"], none["next"], none["on_table"]) == ([], "N", {"S": 2, "N": 2})
+    more = stroke("S", BOARD + " r3@0,300", "r1", "in r1 NE")
+    both = rule(more, judge("override", entry=1, ruling={"pocketed": ["r1", "r2"]}))[1]
+    assert (both["pocketed"], both["on_table"]) == (["r1", "r2"], {"S": 1, "N": 2})
+    other = rule(log, judge("override", entry=1, ruling={"pocketed": ["r2", "b1"]}))[1]
+    assert (other["next_reason"], other["on_table"]) == (["18.1.b"], {"S": 1, "N": 1})
+
+
+def test_a_judge_may_name_faults_and_how_the_set_ends_at_once():
+    part = {"faults": [{"clause": "16.1.c", "side": "S"}], "set": None}
+    assert rule(PENAL, judge("override", entry=1, ruling=part))[1]["set"] is None
+
+
+def test_overriding_the_place_of_a_piece_that_is_not_there_changes_no_board():
+    ruling = rule(PENAL, judge("override", entry=1, ruling={"restore": [{"id": "b9", "x_mm": 0, "y_mm": 0}]}))[1]
+    assert ruling["restore"][0]["id"] == "b9"
+    assert ruling["on_table"] == {"S": 3, "N": 2}

@@ -158,6 +158,12 @@ def test_a_piece_on_another_goes_beside_it_where_it_leans():
     ruling = rule(stroke("S", "r1@200,80 b1@-200,-120 b2@100,200", "r1", "on r1 b2", after="r1@110,200"))[0]
     assert spots(ruling["place"]) == [(130, 200)]
     assert ruling["place"][0]["clause"] == "12.11"
+    dead_on_top = rule(stroke("S", "r1@100,80 b1@-200,-120 b2@100,200", "r1", "on r1 b2", after="r1@100,200"))[0]
+    assert spots(dead_on_top["place"]) == [(100, 170)]  # the side it came from
+    both_there = rule(stroke("S", "r1@100,80 b1@-200,-120 b2@100,200", "r1", "on r1 b2", after="r1@100,80 b2@100,80"))[0]
+    assert spots(both_there["place"]) == [(100, 110)]  # the side that the other came from
+    never_moved = rule(stroke("S", "r1@200,0 b1@-200,-120 b2@200,0", "r1", "on r1 b2"))[0]
+    assert spots(never_moved["place"]) == [(170, 0)]
     blocked = rule(stroke("S", "r1@200,80 b1@-200,-120 b2@100,200 b3@132,200", "r1", "on r1 b2", after="r1@110,200"))[0]
     (place,) = blocked["place"]
     assert 29.9 < ((place["x_mm"] - 100) ** 2 + (place["y_mm"] - 200) ** 2) ** 0.5 < 31
@@ -185,3 +191,25 @@ def test_one_penalty_piece_for_all_faults_of_a_stroke():
     ruling = rule(stroke("S", "r1@200,80 b1@0,0 b2@100,0", "b1", "hit", "in * NE"))[0]
     assert clauses(ruling) == ["17.1.b", "17.1.d", "17.1.j"]
     assert (ruling["penalty_pieces"], len(ruling["place"])) == (1, 1)
+
+
+def test_a_rail_without_room_for_a_penalty_piece_is_said():
+    wall = " ".join(f"b{n + 2}@{-406 + 58 * n},485" for n in range(15))
+    ruling = rule(stroke("S", f"r1@200,80 b1@-260,-120 {wall}", "b1"))[0]
+    assert (ruling["place"], ruling["debt"]["S"], ruling["unplaced"]) == ([], 1, [{"id": "r9", "kind": "red", "clause": "17.3"}])
+    half = " ".join(f"b{n + 2}@{58 * n},485" for n in range(8))
+    assert spots(rule(stroke("S", f"r1@200,80 b1@-260,-120 {half}", "b1"))[0]["place"]) == [(-30, 485)]
+    other = " ".join(f"b{n + 2}@{-58 * n},485" for n in range(8))
+    assert spots(rule(stroke("S", f"r1@200,80 b1@-260,-120 {other}", "b1"))[0]["place"]) == [(30, 485)]
+
+
+def test_beside_a_piece_in_the_corner_stays_on_the_table():
+    ruling = rule(stroke("S", "r1@200,80 b1@-200,-120 b2@485,0", "r1", "on r1 b2", after="r1@488,0"))[0]
+    (place,) = ruling["place"]
+    assert place["x_mm"] <= 485.001
+    assert ((place["x_mm"] - 485) ** 2 + place["y_mm"] ** 2) ** 0.5 >= 29.99
+
+
+def test_what_happened_to_a_disc_last_counts():
+    ruling = rule(stroke("S", "r1@200,80 r2@-200,0 b1@330,130", "r1", "over r1 N", "in r1 NE", "in r1 NE"))[0]
+    assert (ruling["pocketed"], ruling["place"], ruling["turn"]) == (["r1"], [], "continues")

@@ -22,6 +22,7 @@ def folded(*entries):
 
 def test_the_match_topic():
     ready = match_state(folded(match()))
+    assert folded(match()).match.id == "t"
     assert (ready["status"], ready["turn"], ready["winner_known"]) == ("ready", "S", False)
     log = [match(), stroke("S", BOARD, "b1", after="b1@-40,230"), judge("warning", side="N", clause="19.1.a")]
     playing = match_state(folded(*log))

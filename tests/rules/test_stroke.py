@@ -47,6 +47,7 @@ TABLE = [
     ("only dark: side rail, opponent", DARK, ("rail W", "b1"), False, ["17.1.i"]),
     ("only dark: side rail, zone piece", DARK, ("rail W", "r4"), False, ["17.1.h", "17.1.i"]),
     ("only dark: side rail, circle piece and opponent at once", DARK, ("rail W", "r3+b1"), False, ["17.1.a", "17.1.h"]),
+    ("only dark: side rail, circle and zone piece at once", DARK, ("rail W", "r3+r4"), False, ["17.1.h"]),
     ("only dark: nothing at all", DARK, (), False, ["17.1.f"]),
     ("only dark: own rail only", DARK, ("rail S",), False, ["17.1.f"]),
     ("only dark: direct opponent", DARK, ("b1",), False, ["17.1.b", "17.1.f"]),
@@ -102,3 +103,16 @@ def test_margins_and_what_was_seen_go_with_the_ruling():
     assert ruling["seen"]["way"] == "direct"
     assert ruling["seen"]["first"] == [{"id": "r1", "own": True, "dark": False}]
     assert ruling["margins"] == [{"id": "r1", "zone": "S", "clearance_mm": -4.4, "sigma_mm": 0.02}]
+
+
+def test_a_piece_that_does_not_show_is_hidden_not_gone():
+    log = stroke("S", LIGHT, "r1")
+    log["stroke"]["after"]["discs"] = [d for d in log["stroke"]["after"]["discs"] if d["id"] != "b1"]
+    assert rule(log)[0]["on_table"] == {"S": 3, "N": 2}
+
+
+def test_the_striker_need_not_have_been_seen_before():
+    log = stroke("S", LIGHT, "r1")
+    log["stroke"]["before"]["discs"] = [d for d in log["stroke"]["before"]["discs"] if d["kind"] != "striker"]
+    log["stroke"]["timeline"] = [e for e in log["stroke"]["timeline"] if e["event"] != "contact"]
+    assert clauses(rule(log)[0]) == ["17.1.a"]

@@ -187,3 +187,24 @@ def test_a_misplaced_striker_is_pointed_out(side, place, told):
     ruling = rule(match(first=side), stroke(side, BOARD, placed, "r1" if side == "S" else "b1"))[0]
     assert (ruling.get("told") == ["12.3"]) is told
     assert ruling["faults"] == []
+
+
+def test_the_striker_may_be_touched_between_strokes():
+    assert rule(incident("S", BOARD + " *@0,0", touched("striker", "S")))[0]["faults"] == []
+
+
+def test_two_touches_of_one_piece_are_one_fault_at_the_own_turn():
+    ruling = rule(incident("S", BOARD, touched("b1", "S"), touched("b1", "S"), after="b1@-40,200"))[0]
+    assert (clauses(ruling), ruling["penalty_pieces"], len(ruling["restore"])) == (["17.1.n"], 1, 1)
+
+
+def test_pieces_that_touch_each_other_before_the_cue_are_nothing():
+    log = stroke("S", BOARD, "r1", "in r1 NW")
+    log["stroke"]["timeline"].insert(0, {"t": -1.0, "event": "contact", "discs": ["r2", "b2"]})
+    assert rule(log)[0]["turn"] == "continues"
+
+
+def test_a_set_is_lost_once_and_for_the_first_reason():
+    lift = {"event": "lifted", "disc": "r1", "side": "N"}
+    ruling = rule(incident(None, BOARD, lift, {"event": "lifted", "disc": "b1", "side": "S"}))[0]
+    assert (clauses(ruling), ruling["set"]["side"]) == (["16.1.f", "16.1.f"], "S")

@@ -127,3 +127,7 @@ def test_clause_words():
 def test_a_clause_without_words_is_named_by_its_number():
     ruling = rule(judge("award_set", side="S", clause="99.9"))[0]
     assert "(99.9)" in say({**ruling, "faults": [{"clause": "99.9", "side": "S"}]}, "en")
+
+
+def test_nothing_is_said_of_a_turn_after_the_end():
+    assert said(match(sets=1), judge("award_set", side="S"), stroke("S", BOARD, "r1")) == "Note: the match is over (23.1)."
