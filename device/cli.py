@@ -28,7 +28,9 @@ _COMMANDS: Final = {
     "rule": ("device.commands.rule:rule", "Rule on a match log, one JSON ruling per entry."),
     "board": ("device.commands.board:board", "Serve the scoreboard of a table on any broker."),
     "broker": ("device.commands.broker:broker", "Write what a mosquitto for the hall needs: users, access list, certificate."),
-    "table": ("device.commands.table:app", "Inspect one table's log and outbox."),
+    "hall": ("device.commands.hall:hall", "Serve one page with every table of a broker."),
+    "broker": ("device.commands.broker:broker", "Write what a mosquitto for a hall needs, passwords and certificate included."),
+    "table": ("device.commands.table:app", "Look at one table, on a broker or in its match log."),
 }
 _STDIN: Final = {"-": "/dev/stdin"}  # the option parser would take a lone dash for an option
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 import numpy as np
+from cyclopts import Parameter
 from numpy.typing import NDArray
 
 from calibration.coarse import South
 from calibration.find import find_table
 from calibration.lens import load_lens
 from device.images import read_image
-from rules.errors import InputUnusable
+from device.storage.atomic import write_bytes
+from rules.errors import InputUnusable, TableNotFound
 
 MOST_FRAMES: Final = 8  # of one unmoved camera; more add noise averaging only
 PICTURES: Final = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp")
@@ -25,31 +27,48 @@ def calibrate(
     *,
     lens: Path | None = None,
     camera: str | None = None,
-    output: Path | None = None,
+    output: Annotated[Path | None, Parameter(alias="-o")] = None,
     south: South = "bottom",
     report: Path | None = None,
 ) -> None:
-    """Find the table in SOURCE (picture, folder of stills of one camera, or video) and write its calibration.
+    """Find the table by its own lines and write its calibration.
 
-    Writes to `output`, or to stdout; `report` gets a picture that shows what was found where.
+    Examples
+    --------
+    `novuss calibrate table.jpg --lens lens.json -o cal.json --report cal.png`
 
-    Raises
-    ------
-    InputUnusable
-        SOURCE or the lens file cannot be used, or the table is not certain.
+    `novuss calibrate stills/ --camera gs --south left` ... several pictures of one camera, turned by a quarter, lens not known
+
+    Parameters
+    ----------
+    source
+        A picture, or a folder of stills of one unmoved camera.
+    lens
+        Lens file of this camera mode; without one the lens is estimated from the table, or refused.
+    camera
+        Name of the camera when there is no lens file: gs, hq, hqbin, module3.
+    output
+        File to write; standard output when not given.
+    south
+        Where side S lies in the picture.
+    report
+        PNG that shows what was found where, and how well it fits.
     """
     known = load_lens(lens) if lens is not None else None
     pictures = read_pictures(source)
     if known is not None:
         known.check_size(pictures[0].shape[1], pictures[0].shape[0], source)
-    fit = find_table(pictures, known, south=south, camera=camera)
+    try:
+        fit = find_table(pictures, known, south=south, camera=camera)
+    except TableNotFound as error:
+        raise TableNotFound(f"{source}: {error}") from error
     for problem in fit.problems:
         sys.stderr.write(f"{source}: {problem}\n")
     text = msgspec.json.encode(fit.calibration)
     if output is None:
         sys.stdout.write(text.decode() + "\n")
     else:
-        write_whole(output, text + b"\n")
+        write_bytes(output, text + b"\n")
 
 
 def read_pictures(source: str) -> list[NDArray[np.uint8]]:
@@ -62,14 +81,3 @@ def read_pictures(source: str) -> list[NDArray[np.uint8]]:
         chosen = [files[i] for i in np.unique(np.linspace(0, len(files) - 1, MOST_FRAMES).round().astype(int))]
         return [read_image(p) for p in chosen]
     return [read_image(path)]
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write under another name first: nothing partial is ever left under the final one."""
-    part = path.with_name(path.name + ".part")
-    try:
-        part.write_bytes(data)
-        part.replace(path)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise InputUnusable(f"{path}: cannot be written ({error.strerror})") from error

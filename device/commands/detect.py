@@ -12,7 +12,7 @@ from calibration.coarse import South
 from calibration.find import find_table
 from calibration.lens import load_lens
 from device.images import read_image
-from rules.errors import WrongUsage
+from rules.errors import TableNotFound, WrongUsage
 from vision.detect import detect as detect_discs
 
 
@@ -24,7 +24,13 @@ def detect(
     camera: str | None = None,
     south: South = "bottom",
 ) -> None:
-    """Find every disc in the picture IMAGE and print where it stands on the table.
+    """Find every disc in a picture and print where it stands on the table, as one JSON object.
+
+    Examples
+    --------
+    `novuss detect table.jpg --calibration cal.json`
+
+    `novuss detect table.jpg --lens lens.json` ... the table is found by its own lines
 
     Parameters
     ----------
@@ -38,13 +44,6 @@ def detect(
         Name of a known camera, where there is neither.
     south
         Side of the picture that player S sits at.
-
-    Raises
-    ------
-    InputUnusable
-        The picture, lens or calibration cannot be used, or no table is seen.
-    WrongUsage
-        Lens and calibration are both given.
     """
     if lens is not None and calibration is not None:
         raise WrongUsage("give --lens or --calibration, not both: a calibration holds its lens")
@@ -56,7 +55,10 @@ def detect(
         optics = load_lens(lens) if lens is not None else None
         if optics is not None:
             optics.check_size(picture.shape[1], picture.shape[0], str(image))
-        fit = find_table([picture], optics, south=south, camera=camera)
+        try:
+            fit = find_table([picture], optics, south=south, camera=camera)
+        except TableNotFound as error:
+            raise TableNotFound(f"{image}: {error}") from error
         for problem in fit.problems:
             print(f"novuss: {image}: {problem}", file=sys.stderr)
         known = fit.calibration

@@ -29,7 +29,13 @@ def strokes(
     side: Side | None = None,
     colour: Colour | None = None,
 ) -> None:
-    """Read VIDEO and write what happened in it, as the match log has it.
+    """Turn a video into stroke facts and incidents, one JSON line each, as a match log has them.
+
+    Examples
+    --------
+    `novuss strokes clip.mp4 --lens lens.json --side S --colour red`
+
+    `novuss strokes clip.mp4 --calibration cal.json > facts.jsonl`
 
     Parameters
     ----------
