@@ -5,6 +5,7 @@ Every edge is a distance in the plane where it lies, turned into coverage: nothi
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import numpy as np
@@ -149,7 +150,7 @@ def _scratches(ground: Field, scale: Field, look: Look, rng: np.random.Generator
     for _ in range(look.scratches):
         x, y, radius = rng.uniform(-430, 430), rng.uniform(-430, 430), rng.uniform(60, 900)
         turn, wide = rng.uniform(0, 2 * np.pi), rng.uniform(0.2, 0.6)
-        cx, cy = x - radius * np.cos(turn), y - radius * np.sin(turn)
+        cx, cy = x - radius * math.cos(turn), y - radius * math.sin(turn)
         long = rng.uniform(20, 120)
         off = np.abs(np.hypot(ground[..., 0] - cx, ground[..., 1] - cy) - radius)
         near = np.hypot(ground[..., 0] - x, ground[..., 1] - y)
@@ -216,7 +217,7 @@ def vignette(optics: Optics, look: Look) -> Field:
 
 def _glare(ground: Field, optics: Optics, look: Look, rng: np.random.Generator) -> Field:
     """Lamps mirrored in the lacquer: spots or bars whose place depends on where the camera hangs."""
-    cx, cy = optics.centre_mm[:2]
+    cx, cy = (float(c) for c in optics.centre_mm[:2])
     spots: list[tuple[float, float, float, float]] = []  # x, y, half width, half length
     if look.lamp == "panels":
         spots = [(cx * 0.5 - 420, cy * 0.5 + 300, 160, 200), (cx * 0.5 + 250, cy * 0.5 - 380, 160, 200)]

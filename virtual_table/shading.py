@@ -14,6 +14,8 @@ Field = NDArray[np.floating[Any]]
 Image = NDArray[np.uint8]
 
 _LEVELS: Final = 8192  # of the coding table; finer than the noise everywhere
+_FINE: Final = 4  # steps per grey level while noise is made, so that a sigma under one level comes out right
+_SMOOTHED: Final = 1.32  # interpolating the Bayer pattern averages this much of the noise away
 _GAMMA: Final = 1 / 2.2
 _CODE: Final[Image] = np.clip(255 * (np.arange(_LEVELS) / (_LEVELS - 1)) ** _GAMMA + 0.5, 0, 255).astype(np.uint8)
 # Where the light comes from: direction on the table (x, y) and tangent of its angle off the vertical; penumbra as a share of length.
@@ -103,7 +105,7 @@ def sensor_noise(rng: np.random.Generator, shape: tuple[int, int], sigma: float)
     Photon noise is about even over the picture once light is coded by a square-root-like curve, so one field serves all greys.
     """
     rows, columns = shape
-    mosaic = np.clip(128 + rng.standard_normal((rows, columns)) * sigma * 1.35 * 4, 0, 255).astype(np.uint8)
+    mosaic = np.clip(np.rint(128 + rng.standard_normal((rows, columns)) * (sigma * _SMOOTHED * _FINE)), 0, 255).astype(np.uint8)
     full = cv2.cvtColor(mosaic, cv2.COLOR_BayerRG2BGR).astype(np.int16) - 128
-    fine = np.rint(full / 4 + rng.uniform(-0.5, 0.5, full.shape)).astype(np.int16)
+    fine = np.rint(full / _FINE + rng.uniform(-0.5, 0.5, full.shape)).astype(np.int16)
     return np.clip(fine, 0, 255).astype(np.uint8), np.clip(-fine, 0, 255).astype(np.uint8)
