@@ -29,17 +29,19 @@ _COMMANDS: Final = {
     "board": ("device.commands.board:board", "Serve the scoreboard of a table on any broker."),
     "broker": ("device.commands.broker:broker", "Write what a mosquitto for the hall needs: users, access list, certificate."),
     "hall": ("device.commands.hall:hall", "Serve one page with every table of a broker."),
-    "broker": ("device.commands.broker:broker", "Write what a mosquitto for a hall needs, passwords and certificate included."),
     "table": ("device.commands.table:app", "Look at one table, on a broker or in its match log."),
 }
 _STDIN: Final = {"-": "/dev/stdin"}  # the option parser would take a lone dash for an option
 
 
-def build_app() -> App:
-    """The command tree; every command is named by its import path and loaded on use."""
+def build_app(asked: str | None = None) -> App:
+    """The command tree; every command is named by its import path and loaded on use.
+
+    The command that is `asked` for tells about itself by its own text; the others only need their line in the list.
+    """
     app = App(name="novuss", help=_HELP, help_format="markdown", version=version("novuss"), end_of_options_delimiter="--")
     for name, (where, summary) in _COMMANDS.items():
-        app.command(where, name=name, help=summary)
+        app.command(where, name=name, help=None if name == asked else summary)
     return app
 
 
@@ -51,7 +53,7 @@ def main(argv: list[str] | None = None) -> None:
     """Entry point of the console script; always leaves through SystemExit with a status of the contract."""
     tokens = [_STDIN.get(token, token) for token in (sys.argv[1:] if argv is None else argv)]
     try:
-        build_app()(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        build_app(tokens[0] if tokens else None)(tokens, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
         _say(error)
         print("novuss: see `novuss --help`, or `novuss COMMAND --help`", file=sys.stderr)
