@@ -13,9 +13,9 @@ from rules.errors import WrongUsage
 def broker(folder: Path, *, table: list[str], name: list[str] | None = None, user: str = "mosquitto", lan: str | None = None) -> None:
     """Write mosquitto's configuration, access list, passwords and certificate; run it again to add a table.
 
-    Examples
-    --------
-    `sudo novuss broker /etc/novuss/broker --table 1 --table 2 --name hall.local --name 10.0.0.5`
+    Examples:
+
+    - `sudo novuss broker /etc/novuss/broker --table 1 --table 2 --name hall.local --name 10.0.0.5`
 
     Parameters
     ----------

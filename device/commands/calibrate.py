@@ -33,11 +33,10 @@ def calibrate(
 ) -> None:
     """Find the table by its own lines and write its calibration.
 
-    Examples
-    --------
-    `novuss calibrate table.jpg --lens lens.json -o cal.json --report cal.png`
+    Examples:
 
-    `novuss calibrate stills/ --camera gs --south left` ... several pictures of one camera, turned by a quarter, lens not known
+    - `novuss calibrate table.jpg --lens lens.json -o cal.json --report cal.png`
+    - `novuss calibrate stills/ --camera gs --south left`: several pictures of one camera, turned by a quarter, lens not known
 
     Parameters
     ----------

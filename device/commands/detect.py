@@ -26,11 +26,10 @@ def detect(
 ) -> None:
     """Find every disc in a picture and print where it stands on the table, as one JSON object.
 
-    Examples
-    --------
-    `novuss detect table.jpg --calibration cal.json`
+    Examples:
 
-    `novuss detect table.jpg --lens lens.json` ... the table is found by its own lines
+    - `novuss detect table.jpg --calibration cal.json`
+    - `novuss detect table.jpg --lens lens.json`: the table is found by its own lines
 
     Parameters
     ----------

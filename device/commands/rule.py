@@ -18,11 +18,10 @@ STDIN: Final = frozenset({"-", "/dev/stdin"})
 def rule(log: str) -> None:
     """Rule on a match log, one JSON ruling per entry.
 
-    Examples
-    --------
-    `novuss rule match.jsonl`
+    Examples:
 
-    `novuss rule - < match.jsonl | tail -1` ... where the match stands
+    - `novuss rule match.jsonl`
+    - `novuss rule - < match.jsonl | tail -1`: where the match stands
 
     Parameters
     ----------

@@ -31,11 +31,10 @@ def strokes(
 ) -> None:
     """Turn a video into stroke facts and incidents, one JSON line each, as a match log has them.
 
-    Examples
-    --------
-    `novuss strokes clip.mp4 --lens lens.json --side S --colour red`
+    Examples:
 
-    `novuss strokes clip.mp4 --calibration cal.json > facts.jsonl`
+    - `novuss strokes clip.mp4 --lens lens.json --side S --colour red`
+    - `novuss strokes clip.mp4 --calibration cal.json > facts.jsonl`
 
     Parameters
     ----------

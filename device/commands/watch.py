@@ -64,13 +64,11 @@ def watch(
     Without a source the camera of a Raspberry Pi is used, elsewhere the virtual table, which plays by itself. Rulings go to the match
     log, to MQTT (a built-in broker when none is named) and to the scoreboard. Ctrl-C ends it.
 
-    Examples
-    --------
-    `novuss watch` ... the virtual table on http://localhost:8080
+    Examples:
 
-    `novuss watch clip.mp4 --lens lens.json --match match.json --record log.jsonl` ... a recording, to its end
-
-    `novuss watch picamera --calibration cal.json --mqtt mqtt://hall.local --table 7` ... a table in a hall
+    - `novuss watch`: the virtual table on http://localhost:8080
+    - `novuss watch clip.mp4 --lens lens.json --match match.json --record log.jsonl`: a recording, to its end
+    - `novuss watch picamera --calibration cal.json --mqtt mqtt://hall.local --table 7`: a table in a hall
 
     Parameters
     ----------
