@@ -98,7 +98,9 @@ def judge(found: Sequence[LineSupport], marks: Sequence[Marks], solution: Soluti
     rims = [name for name, value in share.items() if name.startswith("pocket") and value >= RIM_SHARE]
     has_circle = share.get("circle", 0.0) >= CIRCLE_SHARE
     both_ways = {name[-1] in "SN" for name in lines} == {True, False}
-    enough = (has_circle and len(lines) >= 2 and both_ways and len(rims) + len(lines) >= 5) or (len(lines) == 4 and len(rims) >= 3)
+    # Grain hides the lines that run along it: pockets and circle then hold the other direction.
+    by_circle = has_circle and len(lines) >= 2 and ((both_ways and len(rims) + len(lines) >= 5) or len(rims) == 4)
+    enough = by_circle or (len(lines) == 4 and len(rims) >= 3)
     agreed, stretch = agreement(marks, solution), _stretch(marks, solution)
     if not enough:
         seen = f"{len(lines)} of 4 zone lines, {'the' if has_circle else 'no'} circle, {len(rims)} of 4 pockets"
@@ -107,7 +109,7 @@ def judge(found: Sequence[LineSupport], marks: Sequence[Marks], solution: Soluti
         )
     if agreed < AGREEMENT or (agreed < SAFE_AGREEMENT and stretch > STRETCHED_SIGMAS):
         raise TableNotFound(
-            f"table not certain: only {agreed:.0%} of the lines seen agree with one flat table; is the lens file this camera's, and its focus unchanged?"
+            f"table not certain: only {agreed:.0%} of the lines seen agree with one flat table; is this the lens file of this camera and focus?"
         )
     problems = [f"{name}: {value:.0%} of it seen" for name, value in zones.items() if value < LINE_SHARE]
     if not has_circle:
