@@ -172,9 +172,8 @@ def finish(d: Draft) -> tuple[Core, Ruling]:
     tally = tuple(a + b for a, b in zip(d.set.penalties, penalties, strict=True))
     d.set = msgspec.structs.replace(d.set, penalties=tally)
     turn: Turn = "interrupted" if d.interrupts is not None else "passes" if d.reasons else "continues"
-    if d.end is None and turn == "passes" and d.set.interrupted is not None:
-        clause = "21.7" if doubles(core) else "20.4"
-        d.end = sets.End(clause, core.seats[d.set.interrupted])
+    if d.end is None:
+        d.end = _first_series_failed(d, turn)
     if d.end is None:
         _lay_out(d, turn)
         _pass_turn(d, turn)
@@ -211,6 +210,18 @@ def finish(d: Draft) -> tuple[Core, Ruling]:
         penalty_stroke=d.set.free_stroke or UNSET,
     )
     return core, ruling
+
+
+def _first_series_failed(d: Draft, turn: Turn) -> sets.End | None:
+    """20.4, 21.7: the opponent's first series ends, or a fault of theirs (17.1.o) has cost it: the set is the first player's."""
+    core, s = d.core, d.set
+    clause = "21.7" if doubles(core) else "20.4"
+    if turn == "passes" and s.interrupted is not None:
+        return sets.End(clause, core.seats[s.interrupted])
+    following = player_at(core, after_side(core, s.turn))
+    if turn == "interrupted" and s.pending[following] + d.deferred[following]:
+        return sets.End(clause, s.turn)
+    return None
 
 
 def _lay_out(d: Draft, turn: Turn) -> None:

@@ -223,3 +223,8 @@ def test_doubles_second_players_sixteen_win_the_set():
     board = f"{SIXTEEN_RED} {SIXTEEN_BLACK}"
     ruling = last(match("lnf-current", **D), stroke("S", board, "r4"), stroke("W", board, "b1", *IN_BLACK))
     assert set_of(ruling) in {("won", "W", "20.3"), ("won", "W", "21.7")}
+
+
+def test_a_fault_in_the_first_players_run_out_costs_the_opponent_the_only_series():
+    touch = incident("N", FULL, touched("b1", "N"), after="b1@-110,-470")
+    assert set_of(last(touch, RAN_OUT)) == ("won", "S", "20.4")
