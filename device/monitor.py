@@ -11,14 +11,16 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
 from calibration.camera import Camera
-from device import topics
+from device import health, topics
 from device.messaging.judge import JudgeRequest
 from device.referee import Referee
+from device.service import Service
 from device.sources.frame import Frame, Source
 from device.timing import Timing
 from rules.errors import Bug, InputUnusable, StorageFailed
@@ -40,14 +42,21 @@ Publish = Callable[[topics.Topic, Mapping[str, Any] | msgspec.Struct], None]
 class Monitor:
     """Watches one source until its end or `stop()`."""
 
-    def __init__(self, source: Source, camera: Camera, referee: Referee, publish: Publish, *, live: bool) -> None:
+    def __init__(
+        self, source: Source, camera: Camera, referee: Referee, publish: Publish, service: Service, folder: Path, *, live: bool
+    ) -> None:
         self._source = source
         self._referee = referee
         self._publish = publish
+        self._service = service
+        self._folder = folder
+        self._made_at = camera.calibration.made_at
+        self._rms_px = camera.calibration.rms_px
         self._live = live
         self._watcher = Watcher(camera)
         self._facts: queue.Queue[Fact] = queue.Queue(WAITING_FACTS)
         self._stopping = threading.Event()
+        self._ended = threading.Event()
         self._ruler = threading.Thread(target=self._rule, name="referee", daemon=True)
         self._failure: Exception | None = None
         self.timing = Timing()
@@ -55,9 +64,13 @@ class Monitor:
     def run(self) -> None:
         """Watch to the end. Raises what the source or the referee failed with; everything read before is ruled first."""
         self._ruler.start()
+        reporter = threading.Thread(target=self._report_health, name="health", daemon=True)
+        reporter.start()
         try:
             self._watch()
         finally:
+            self._ended.set()
+            self._service.stopping()
             self._hand_over(_END, wait=True)
             self._ruler.join()
             self._source.close()
@@ -73,7 +86,7 @@ class Monitor:
         self._hand_over(request, wait=False)
 
     def _watch(self) -> None:
-        shown_ns, health_s = -LIVE_INTERVAL_NS, 0.0
+        shown_ns = -LIVE_INTERVAL_NS
         while not self._stopping.is_set() and self._failure is None:
             frame = self._source.read()
             if frame is None:
@@ -87,17 +100,23 @@ class Monitor:
                 self._publish(topics.DISCS, seen)
                 if not self._referee.has_match and not self._watcher.moving and not self._watcher.hands:
                     self._hand_over(seen, wait=False)
-            if (now_s := time.monotonic()) - health_s >= HEALTH_INTERVAL_S:
-                health_s = now_s
-                self._publish(topics.HEALTH, self.timing.health({"source": self._source.name, "waiting_facts": self._facts.qsize()}))
 
     def _see(self, frame: Frame) -> None:
         started_s = time.perf_counter()
         self._watcher.sides = self._referee.sides
         facts = self._watcher.push(frame.image, frame.t_ns, frame.seq)
         self.timing.frame(frame.seq, time.perf_counter() - started_s)
+        self._service.frame()
         for fact in facts:
             self._hand_over(fact, wait=not self._live)
+
+    def _report_health(self) -> None:
+        """In a thread of its own, because asking a Pi's firmware can take a second."""
+        while not self._ended.wait(HEALTH_INTERVAL_S):
+            figures = self.timing.figures() | {"source": self._source.name, "waiting_facts": self._facts.qsize()}
+            machine = msgspec.to_builtins(health.sample(self._folder))
+            calibration = {"calibration_age_s": health.age_s(self._made_at), "calibration_rms_px": self._rms_px}
+            self._publish(topics.HEALTH, {"schema": "novuss.health/1"} | figures | machine | calibration)
 
     def _hand_over(self, fact: Fact, *, wait: bool) -> None:
         """Leave a fact for the referee. A file may wait for it, a camera may not."""

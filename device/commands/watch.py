@@ -22,6 +22,7 @@ from device.first_look import LookSettings, look, ready
 from device.messaging.judge import JudgeRequest
 from device.monitor import Monitor
 from device.referee import NewMatch, Referee
+from device.service import Service
 from device.sources.choose import PICAMERA, VIRTUAL, default_source, open_source
 from device.sources.frame import Source
 from device.table_session import SessionSettings, TableSession
@@ -169,7 +170,9 @@ class _Job:
                 given = msgspec.structs.replace(self._source.match, id=f"virtual-{game}-{int(time.time())}")  # type: ignore[attr-defined]
             if given is not None:
                 referee.begin(given, resume=chosen == PICAMERA)
-            self._monitor = Monitor(self._source, ready(calibration, self._source), referee, publish, live=live)
+            service = Service(lambda: session.publisher is None or session.publisher.connection.connected)
+            camera = ready(calibration, self._source)
+            self._monitor = Monitor(self._source, camera, referee, publish, service, self._settings.log.parent, live=live)
             self._end_on_signals(self._monitor)
             _console.print(f"watching {self._source.name}; Ctrl-C ends it" if live else f"watching {self._source.name}")
             self._monitor.run()
