@@ -91,6 +91,7 @@ class Feed:
         self._on_message = on_message
         self._on_link = on_link
         self._stop = threading.Event()
+        self._said = ""
         self._client = self._make_client()
         self._thread = threading.Thread(target=self._run, name="scoreboard-mqtt", daemon=True)
 
@@ -127,17 +128,13 @@ class Feed:
 
     def _run(self) -> None:
         client = self._client
-        said = ""
         while not self._stop.is_set():
             try:
                 client.connect(self._address.host, self._address.port, KEEPALIVE_S)
-                said = ""
                 while not self._stop.is_set() and client.loop(LOOP_S) == mqtt.MQTT_ERR_SUCCESS:
                     pass
             except (OSError, mqtt.WebsocketConnectionError) as error:
-                if str(error) != said:  # once per reason, not once a second
-                    said = str(error)
-                    log.warning("broker %s can't be reached (%s); trying again each second", self._address, error)
+                self._say(f"can't be reached ({error})")
             self._on_link(False)
             self._stop.wait(RETRY_S)
         client.disconnect()
@@ -146,15 +143,22 @@ class Feed:
         self, client: mqtt.Client, _data: object, _flags: mqtt.ConnectFlags, reason: ReasonCode, _props: Properties | None
     ) -> None:
         if reason.is_failure:
-            log.warning("broker refuses the board: %s", reason)
+            self._say(f"refuses the board: {reason}")
             return
         client.subscribe(self._filter, qos=1)
 
     def _subscribed(self, _client: mqtt.Client, _data: object, _mid: int, reasons: list[ReasonCode], _props: Properties | None) -> None:
         if any(reason.is_failure for reason in reasons):
-            log.warning("broker refuses the board's subscription: %s", reasons[0])
+            self._say(f"refuses the board's subscription: {reasons[0]}")
             return
+        self._said = ""
         self._on_link(True)
+
+    def _say(self, what: str) -> None:
+        """Once per reason, not once a second."""
+        if what != self._said:
+            self._said = what
+            log.warning("broker %s %s; trying again each second", self._address, what)
 
     def _disconnected(
         self, _client: mqtt.Client, _data: object, _flags: mqtt.DisconnectFlags, reason: ReasonCode, _props: Properties | None
@@ -164,4 +168,8 @@ class Feed:
             log.info("broker connection lost: %s", reason)
 
     def _message(self, _client: mqtt.Client, _data: object, message: mqtt.MQTTMessage) -> None:
-        self._on_message(message.topic, bytes(message.payload), message.retain)
+        try:
+            self._on_message(message.topic, bytes(message.payload), message.retain)
+        except Exception:
+            # A fault of ours must not silence the board for good: reported in full, and the next message is taken.
+            log.exception("a message on %s failed", message.topic)

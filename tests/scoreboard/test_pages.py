@@ -230,6 +230,8 @@ def test_overlay_is_transparent_and_its_parts_are_chosen(scoreboard: Scoreboard,
     page.goto(f"{scoreboard.url}/overlay?parts=score")
     assert page.locator("[data-team]").count() == 2
     assert page.locator("[data-part=ruling], [data-part=table]").count() == 0
+    page.goto(f"{scoreboard.url}/overlay?parts=ruling&lang=en")
+    until(page, page.get_by_text("Stale", exact=True).is_visible)
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
