@@ -26,6 +26,7 @@ _COMMANDS: Final = {
     "detect": ("device.commands.detect:detect", "Find every disc in one picture."),
     "strokes": ("device.commands.strokes:strokes", "Turn a video into stroke facts, one JSON line each."),
     "rule": ("device.commands.rule:rule", "Rule on a match log, one JSON ruling per entry."),
+    "sheet": ("device.commands.sheet:sheet", "Write the match sheet of a log: HTML to print, JSON or CSV."),
     "board": ("device.commands.board:board", "Serve the scoreboard of a table on any broker."),
     "broker": ("device.commands.broker:broker", "Write what a mosquitto for the hall needs: users, access list, certificate."),
     "hall": ("device.commands.hall:hall", "Serve one page with every table of a broker."),
