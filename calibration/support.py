@@ -109,7 +109,7 @@ def judge(found: Sequence[LineSupport], marks: Sequence[Marks], solution: Soluti
         )
     if agreed < AGREEMENT or (agreed < SAFE_AGREEMENT and stretch > STRETCHED_SIGMAS):
         raise TableNotFound(
-            f"table not certain: only {agreed:.0%} of the lines seen agree with one flat table; is this the lens file of this camera and focus?"
+            f"table not certain: only {agreed:.0%} of the lines seen agree with one flat table; is it this camera's lens file?"
         )
     problems = [f"{name}: {value:.0%} of it seen" for name, value in zones.items() if value < LINE_SHARE]
     if not has_circle:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Annotated, Final
 
+import cv2
 import msgspec
 import numpy as np
 from cyclopts import Parameter
@@ -14,11 +15,16 @@ from numpy.typing import NDArray
 from calibration.coarse import South
 from calibration.find import find_table
 from calibration.lens import load_lens
+from calibration.report import draw_report
 from device.images import read_image
+from device.sources.video import VideoSource
 from device.storage.atomic import write_bytes
-from rules.errors import InputUnusable, TableNotFound
+from rules.errors import Bug, InputUnusable, TableNotFound
 
 MOST_FRAMES: Final = 8  # of one unmoved camera; more add noise averaging only
+VIDEO_FRAMES: Final = 4
+VIDEO_STRIDE: Final = 30  # half a second at 60 frames per second: hands move on and uncover other lines
+VIDEOS: Final = (".mp4", ".mkv", ".mov", ".avi", ".m4v", ".webm")
 PICTURES: Final = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp")
 
 
@@ -41,7 +47,7 @@ def calibrate(
     Parameters
     ----------
     source
-        A picture, or a folder of stills of one unmoved camera.
+        A picture, a folder of stills or a video, of one unmoved camera.
     lens
         Lens file of this camera mode; without one the lens is estimated from the table, or refused.
     camera
@@ -68,6 +74,8 @@ def calibrate(
         sys.stdout.write(text.decode() + "\n")
     else:
         write_bytes(output, text + b"\n")
+    if report is not None:
+        write_bytes(report, _png(draw_report(pictures[0], fit)))
 
 
 def read_pictures(source: str) -> list[NDArray[np.uint8]]:
@@ -79,4 +87,29 @@ def read_pictures(source: str) -> list[NDArray[np.uint8]]:
             raise InputUnusable(f"{path}: no pictures in this folder")
         chosen = [files[i] for i in np.unique(np.linspace(0, len(files) - 1, MOST_FRAMES).round().astype(int))]
         return [read_image(p) for p in chosen]
+    if path.suffix.lower() in VIDEOS:
+        return _frames(path)
     return [read_image(path)]
+
+
+def _frames(path: Path) -> list[NDArray[np.uint8]]:
+    video = VideoSource(path)
+    kept: list[NDArray[np.uint8]] = []
+    try:
+        count = 0
+        while len(kept) < VIDEO_FRAMES and (frame := video.read()) is not None:
+            if count % VIDEO_STRIDE == 0:
+                kept.append(frame.image)
+            count += 1
+    finally:
+        video.close()
+    if not kept:
+        raise InputUnusable(f"{path}: no frame in this video")
+    return kept
+
+
+def _png(picture: NDArray[np.uint8]) -> bytes:
+    written, data = cv2.imencode(".png", picture)
+    if not written:
+        raise Bug("a report could not be written as PNG")
+    return bytes(data)
