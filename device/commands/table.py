@@ -12,7 +12,7 @@ from cyclopts import App
 
 from device import topics
 from device.messaging.address import parse_url
-from device.messaging.link import Incoming, Link, LinkLost, ProtocolRefused
+from device.messaging.link import Incoming, LinkLost, open_link
 from device.storage.match_log import read_lines
 from rules.errors import InputUnusable, NovussError
 from rules.fold import State, match_state, start, step
@@ -44,15 +44,7 @@ def status(*, mqtt: str = "mqtt://127.0.0.1", table: str = "table") -> None:
         if message.topic in names:
             found[names[message.topic]] = msgspec.Raw(message.payload)
 
-    def connect(protocol: str) -> Link:
-        link = Link(address, f"novuss-status-{time.monotonic_ns()}", "5" if protocol == "5" else "3.1.1", None, received)
-        link.open(lambda: False)
-        return link
-
-    try:
-        link = connect(address.protocol or "5")
-    except ProtocolRefused:
-        link = connect("3.1.1")
+    link, _ = open_link(address, f"novuss-status-{time.monotonic_ns()}", None, received)
     try:
         link.subscribe(f"{topics.PREFIX}/{table}/+")
         until_s = time.monotonic() + _WAIT_S

@@ -64,10 +64,13 @@ class EmbeddedBroker:
         """End it and its thread; a second call does nothing."""
         if self._loop.is_closed():
             return
-        asyncio.run_coroutine_threadsafe(self._shut(), self._loop).result(STOP_TIMEOUT_S)
+        # A client that does not let go must not keep the table from ending; the thread dies with the process.
+        with contextlib.suppress(TimeoutError):
+            asyncio.run_coroutine_threadsafe(self._shut(), self._loop).result(STOP_TIMEOUT_S)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(STOP_TIMEOUT_S)
-        self._loop.close()
+        if not self._thread.is_alive():
+            self._loop.close()
 
     def __enter__(self) -> EmbeddedBroker:
         return self.start()

@@ -23,7 +23,7 @@ from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
 from device.messaging.address import BrokerAddress, Protocol
-from rules.errors import BrokerRefused, NovussError
+from rules.errors import BrokerRefused, Bug, NovussError
 
 if TYPE_CHECKING:
     from paho.mqtt.client import SocketLike
@@ -224,6 +224,32 @@ class Link:
     def _received(self, _client: Client, _data: object, message: MQTTMessage) -> None:
         correlation = getattr(message.properties, "CorrelationData", None)
         self._on_message(Incoming(message.topic, bytes(message.payload), message.retain, correlation))
+
+
+def open_link(
+    address: BrokerAddress,
+    client_id: str,
+    will: tuple[str, bytes] | None,
+    on_message: Callable[[Incoming], None],
+    *,
+    first: Protocol = "5",
+    give_up: Callable[[], bool] = lambda: False,
+) -> tuple[Link, Protocol]:
+    """An open link in the version of MQTT that the broker speaks, and that version; the address may fix it, else `first` is tried first.
+
+    Raises what `Link.open` raises; where both versions fail, what the first met.
+    """
+    versions: tuple[Protocol, ...] = (address.protocol,) if address.protocol else ("5", "3.1.1") if first == "5" else ("3.1.1", "5")
+    mismatch: NovussError | None = None
+    for version in versions:
+        link = Link(address, client_id, version, will, on_message)
+        try:
+            link.open(give_up)
+        except (ProtocolRefused, Unanswered) as error:
+            mismatch = mismatch or error
+        else:
+            return link, version
+    raise mismatch or Bug("no version of MQTT to try")
 
 
 def _keep_buffer_small(_client: Client, _data: object, sock: SocketLike) -> None:

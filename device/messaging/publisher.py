@@ -26,7 +26,7 @@ from device.clock import WallTime, wall_time
 from device.messaging.address import Protocol, parse_url
 from device.messaging.backoff import Backoff
 from device.messaging.judge import JudgeDesk, JudgeRequest
-from device.messaging.link import BrokerUnreachable, Incoming, Link, LinkLost, ProtocolRefused, Unanswered
+from device.messaging.link import BrokerUnreachable, Incoming, Link, LinkLost, open_link
 from device.messaging.replay import ReplayDesk
 from device.storage.outbox import Outbox
 from device.topics import Topic
@@ -78,7 +78,7 @@ class Publisher:
         self._outbox = outbox
         self._wall = wall
         self._backoff = backoff or Backoff()
-        self._protocols: list[Protocol] = [self._address.protocol] if self._address.protocol else ["5", "3.1.1"]
+        self._version: Protocol = "5"
         self._since = wall()
         self._changed = threading.Condition()
         self._states: OrderedDict[Topic, bytes] = OrderedDict()
@@ -200,19 +200,10 @@ class Publisher:
 
     def _connect(self) -> Link:
         will = (self._path(topics.STATUS), self._status("offline"))
-        mismatch: NovussError | None = None
-        for protocol in tuple(self._protocols):
-            link = Link(self._address, f"novuss-{self._table}", protocol, will, self._received)
-            try:
-                link.open(lambda: self._closing)
-            except (ProtocolRefused, Unanswered) as error:
-                mismatch = mismatch or error
-            else:
-                # What worked is tried first next time.
-                self._protocols.remove(protocol)
-                self._protocols.insert(0, protocol)
-                return link
-        raise mismatch or Bug("no protocol to try")
+        client_id = f"novuss-{self._table}"
+        # The version that worked is tried first next time.
+        link, self._version = open_link(self._address, client_id, will, self._received, first=self._version, give_up=lambda: self._closing)
+        return link
 
     def _lost(self, error: NovussError) -> None:
         with self._changed:

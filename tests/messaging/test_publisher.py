@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 import os
 import socket
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from device import topics
+from device.cli import main
 from device.messaging import EmbeddedBroker, Publisher
 from device.messaging.backoff import Backoff
 from device.storage import Outbox
@@ -213,3 +215,13 @@ def test_payloads_are_json_objects(mosquitto: Mosquitto, subscribe: Subscribe, o
         assert publisher.wait_drained(5)
     assert wait_until(lambda: subscriber.messages("/ruling"))
     assert subscriber.messages("/ruling")[0][1] == {"seq": 1, "name": "Ābols — «é»", "x_mm": 1.5}
+
+
+def test_table_status_asks_any_broker(embedded: EmbeddedBroker, outbox: Outbox, capsys: pytest.CaptureFixture[str]) -> None:
+    with Publisher(embedded.url, "t1", outbox) as publisher:
+        publisher.publish_state(topics.MATCH, {"score": [1, 0]})
+        assert publisher.wait_drained(5)
+        with pytest.raises(SystemExit) as left:
+            main(["table", "status", "--mqtt", embedded.url, "--table", "t1"])
+    assert left.value.code == 0
+    assert json.loads(capsys.readouterr().out)["match"] == {"score": [1, 0]}
