@@ -17,25 +17,33 @@ from numpy.typing import NDArray
 
 from calibration.camera import Camera
 from rules.facts import Disc, Incident, SeenDisc, SeenDiscs, Stroke
-from rules.table import SIDES, Kind, Side
+from rules.table import Kind, Side
+from vision.motion.arrivals import Arrival, ArrivalFinder
 from vision.motion.hands import Foreign, HandFinder
-from vision.motion.identity import SAME_MM, match_places, new_id
+from vision.motion.identity import new_id
+from vision.motion.measure import measure_rest
 from vision.motion.predict import FRICTION_MM_S2
-from vision.motion.report import Spell, describe
+from vision.motion.report import Spell, describe, free_speed
 from vision.motion.scene import Mask, Scene
 from vision.motion.tracks import Track, Tracker
 
 Image = NDArray[np.uint8]
 Detector = Callable[[Image, Camera], SeenDiscs]
+Facts = list[Stroke | Incident]
 
 _EXPOSURE_S: Final = 0.0035  # typical of hall light at 60 fps; only the assumed length of smears hangs on it
 _SETTLE_S: Final = 0.15  # nothing has moved for this long: nine frames at 60 fps, and a disc at 10 mm/s would have gone 1.5 mm
+_DISC_STILL_S: Final = 0.08  # one disc has not moved for this long: it is measured, or has been put down
 _STILL_LEVELS: Final = 10  # change between two frames that is no noise, grey levels of the small picture
 _STILL_PX: Final = 3  # that many small pixels may flicker
 _IDLE_PX: Final = 4  # changed small pixels that are no reason to look closer
 _REFRESH_FRAMES: Final = 30  # the reference follows slow light every half second
 _REFRESH_SHARE: Final = 0.3
 _EXPLAIN_MM: Final = 8.0  # margin around a tracked disc that its own change may cover: smear and contact shadow
+_LOOK_FRAMES: Final = 6  # a striker that was put down unseen is looked for ten times a second
+_MOVED_MM: Final = 0.25  # a disc whose follower's place shifts by this much is measured again: touched pieces count from 1 mm
+_PUT_DOWN_MM: Final = 3.0  # a striker found at rest this far from where it lay has been placed anew
+_STRUCK_MM_S: Final = 60.0  # free motion of the striker from which it was struck
 
 
 @dataclass(slots=True)
@@ -65,9 +73,11 @@ class Watcher:
         self._detect = detector
         self._scene = Scene(camera)
         self._hand_finder = HandFinder(camera, self._scene)
+        self._arrivals = ArrivalFinder(camera, self._scene)
         self._tracker = Tracker(camera, self._scene, exposure_s)
         self._foreign = Foreign(np.zeros(self._scene.surface.shape, bool), None, 0)
         self._spell: Spell | None = None
+        self._told: Facts | None = None
         self._slowing_mm_s2 = FRICTION_MM_S2
         self._still_since_s: float | None = None
         self._previous: Image | None = None
@@ -75,7 +85,7 @@ class Watcher:
         self._seq: int | None = None
         self._ready = False
         self._placed_s: float | None = None
-        self._occluders: SeenDiscs | None = None
+        self._measured: dict[str, tuple[float, float]] = {}
 
     # --- what it knows now ---------------------------------------------------------------------------------------------
 
@@ -92,8 +102,7 @@ class Watcher:
                 confidence=0.99 if t.missed == 0 else 0.5,
                 clearance_mm=self._camera.clearances_mm(t.kind, float(t.at_mm[0]), float(t.at_mm[1])),
             )
-            for t in self._tracker.tracks.values()
-            if t.state in ("rest", "active")
+            for t in self._here()
         ]
         return SeenDiscs(discs=seen, t_s=self._last[1] if self._last else None)
 
@@ -109,7 +118,7 @@ class Watcher:
 
     # --- frames ----------------------------------------------------------------------------------------------------------
 
-    def push(self, image: Image, t_ns: int, seq: int) -> list[Stroke | Incident]:
+    def push(self, image: Image, t_ns: int, seq: int) -> Facts:
         """Take the next frame; facts come out with the frame that shows everything at rest."""
         t_s = t_ns / 1e9
         self.stats.frames += 1
@@ -133,7 +142,7 @@ class Watcher:
             self._open(t_s)
         return self._follow(image, changed, t_s)
 
-    def finish(self) -> list[Stroke | Incident]:
+    def finish(self) -> Facts:
         """End of a file: what is still open is told as it stands."""
         if self._spell is None or self._last is None:
             return []
@@ -144,8 +153,9 @@ class Watcher:
         self._previous = small
         if before is None:
             return False
-        moved = cv2.absdiff(small, before).max(axis=2) > _STILL_LEVELS
-        if int(np.count_nonzero(moved & self._scene.watched)) > _STILL_PX:
+        blue, green, red = cv2.split(cv2.absdiff(small, before))
+        self._tracker.motion = np.asarray(cv2.max(cv2.max(blue, green), red), dtype=np.uint8)
+        if int(np.count_nonzero((self._tracker.motion > _STILL_LEVELS) & self._scene.watched)) > _STILL_PX:
             self._still_since_s = None
             return False
         if self._still_since_s is None:
@@ -154,46 +164,65 @@ class Watcher:
 
     def _begin(self, image: Image) -> None:
         for disc in self._detect(image, self._camera).discs:
-            self._add(disc)
+            name = new_id(disc.kind, self._tracker.tracks)
+            self._tracker.tracks[name] = Track(name, disc.kind, np.array([disc.x_mm, disc.y_mm]), disc.sigma_mm)
         self._rebase(image)
         self._ready = True
 
-    def _add(self, disc: SeenDisc) -> Track:
-        name = new_id(disc.kind, self._tracker.tracks)
-        track = Track(name, disc.kind, np.array([disc.x_mm, disc.y_mm]), disc.sigma_mm)
-        self._tracker.tracks[name] = track
-        return track
+    def _here(self) -> list[Track]:
+        return [t for t in self._tracker.tracks.values() if t.state in ("rest", "active")]
+
+    @property
+    def _striker(self) -> Track | None:
+        return next((t for t in self._tracker.tracks.values() if t.kind == "striker"), None)
 
     def _rebase(self, image: Image) -> None:
-        here = [t for t in self._tracker.tracks.values() if t.state in ("rest", "active")]
-        self._scene.settle(image, [self._tracker.outline(t) for t in here])
+        self._scene.settle(image, [self._tracker.outline(t) for t in self._here()])
         self._tracker.adopt(image)
+        self._arrivals.forget()
+        self._measured = {}
 
     def _open(self, t_s: float) -> None:
         self._spell = Spell(before=self._position(), started_s=t_s, placed_s=self._placed_s)
+        self._told = None
         self.stats.spells += 1
 
     def _position(self) -> list[Disc]:
         return [
             Disc(id=t.id, kind=t.kind, x_mm=round(float(t.at_mm[0]), 3), y_mm=round(float(t.at_mm[1]), 3), sigma_mm=round(t.sigma_mm, 3))
-            for t in self._tracker.tracks.values()
-            if t.state in ("rest", "active")
+            for t in self._here()
         ]
 
-    def _follow(self, image: Image, changed: Mask, t_s: float) -> list[Stroke | Incident]:
+    # --- a spell -----------------------------------------------------------------------------------------------------------
+
+    def _follow(self, image: Image, changed: Mask, t_s: float) -> Facts:
         spell = self._spell
         if spell is None:
             return []
-        self._tracker.step(image, t_s)
         self._foreign = self._hand_finder.find(changed, self._explained())
+        self._tracker.cover = self._foreign.mask
+        self._tracker.step(image, t_s)
         if self._foreign.side is not None:
             spell.arm_sides[self._foreign.side] = spell.arm_sides.get(self._foreign.side, 0) + 1
             self._note_arm(spell, t_s)
+        facts = self._told_before(t_s)
+        arrival = self._arrivals.find(image, self._foreign.islands, self._may_come())
+        if arrival is not None:
+            self._arrive(arrival, image, t_s)
+        elif self._may_have_placed(t_s):
+            striker = self._striker
+            if striker is not None and self._tracker.find_striker(image, striker, t_s):
+                self._tracker.settle_one(striker, image, t_s)
+        facts += self._put_down(image, t_s)
         moving = any(t.moves for t in self._tracker.tracks.values())
-        still_for = 0.0 if self._still_since_s is None else t_s - self._still_since_s
-        if moving or self._foreign.side is not None or still_for < _SETTLE_S:
-            return []
-        return self._settle(image, t_s)
+        if not moving and arrival is None:
+            busy = self._measure_one(image, t_s)
+            still_for = 0.0 if self._still_since_s is None else t_s - self._still_since_s
+            if self._foreign.side is None:
+                return facts + (self._settle(image, t_s) if still_for >= _SETTLE_S and not busy else [])
+            if not busy and self._told is None and self._was_struck(spell) and not any(t.hidden or t.missed for t in self._here()):
+                self._told = self._tell(t_s)
+        return facts
 
     def _explained(self) -> Mask:
         out = np.zeros(self._scene.surface.shape, bool)
@@ -213,54 +242,133 @@ class Watcher:
         for track in self._tracker.tracks.values():
             if track.state != "active" or track.t_s != t_s:
                 continue
-            mask, (x, y) = self._scene.patch_mask(self._tracker.outline(track), 2 * _EXPLAIN_MM)
-            if bool((self._foreign.mask[y : y + mask.shape[0], x : x + mask.shape[1]] & mask.astype(bool)).any()):
+            if self._by_arm(track):
                 spell.arm_near.setdefault(track.id, set()).add(t_s)
 
-    def _settle(self, image: Image, t_s: float) -> list[Stroke | Incident]:
+    def _by_arm(self, track: Track) -> bool:
+        mask, (x, y) = self._scene.patch_mask(self._tracker.outline(track), 2 * _EXPLAIN_MM)
+        return bool((self._foreign.mask[y : y + mask.shape[0], x : x + mask.shape[1]] & mask.astype(bool)).any())
+
+    def _was_struck(self, spell: Spell) -> bool:
+        striker = self._striker
+        return striker is not None and free_speed(striker, spell) > _STRUCK_MM_S
+
+    def _told_before(self, t_s: float) -> Facts:
+        """A stroke that had come to rest while a hand was there is over when something moves again."""
+        if self._told is None or not any(t.moves or t.hidden for t in self._here()):
+            return []
+        return self._hand_on(t_s)
+
+    def _hand_on(self, t_s: float) -> Facts:
+        facts, self._told = self._told or [], None
+        self._spell = Spell(before=self._position(), started_s=t_s)
+        for track in self._here():
+            if track.state == "active":
+                track.sightings, track.rest_seen_mm, track.left = [], None, self._tracker.outline(track)
+                track.woken_s = t_s
+        return facts
+
+    def _may_come(self) -> tuple[Kind, ...]:
+        striker = self._striker
+        return ("red", "black") if striker is not None and self._is_seen(striker) else ("striker", "red", "black")
+
+    def _may_have_placed(self, t_s: float) -> bool:
+        """Now and then, while a still arm is over the table and nobody knows where the striker is."""
+        striker = self._striker
+        if striker is None or self._foreign.side is None or self._is_seen(striker) or self.stats.frames % _LOOK_FRAMES:
+            return False
+        return self._still_since_s is not None and t_s - self._still_since_s > _DISC_STILL_S / 2
+
+    def _is_seen(self, track: Track) -> bool:
+        """Whether a disc was where it is known to be in the frame at hand."""
+        seen_now = self._last is not None and track.t_s == self._last[1] and not track.missed and not track.hidden
+        return track.state == "rest" or (track.state == "active" and seen_now)
+
+    def _arrive(self, arrival: Arrival, image: Image, t_s: float) -> None:
+        """A disc was put on the table: one that was lost, or else a new one."""
+        tracks = self._tracker.tracks
+        known = [t for t in tracks.values() if t.kind == arrival.kind and not self._is_seen(t)]
+        usable = [t for t in known if t.state != "gone"] or [t for t in known if t.kind == "striker"]
+        if usable:
+            track = usable[0]
+        else:
+            name = new_id(arrival.kind, tracks)
+            track = tracks[name] = Track(name, arrival.kind, arrival.fit.axis_mm)
+        track.state, track.pocket, track.missed, track.hidden = "active", None, 0, False
+        track.at_mm, track.t_s = arrival.fit.axis_mm, t_s
+        self._tracker.settle_one(track, image, t_s)
+        self._measured.pop(track.id, None)
+
+    def _put_down(self, image: Image, t_s: float) -> Facts:
+        """The striker at rest in a new place before it was struck: what went before is told, the stroke starts from here."""
+        spell, striker = self._spell, self._striker
+        if spell is None or striker is None or striker.state != "active" or striker.moves or striker.missed or striker.hidden:
+            return []
+        if t_s - striker.still_since_s < _DISC_STILL_S or self._was_struck(spell):
+            return []
+        known = next((d for d in spell.before if d.id == striker.id), None)
+        if known is not None and float(np.hypot(known.x_mm - striker.at_mm[0], known.y_mm - striker.at_mm[1])) < _PUT_DOWN_MM:
+            return []
+        if any(t.moves for t in self._here()):
+            return []
+        self._tracker.settle_one(striker, image, t_s)
+        measure_rest(image, self._camera, striker, self._here())
+        told = describe(spell, self._tracker.tracks, self._position(), t_s, self._camera, self._slowing_mm_s2, self._given())
+        self._placed_s = t_s
+        self._spell = Spell(before=self._position(), started_s=spell.started_s, placed_s=t_s, arm_sides=spell.arm_sides)
+        self._measured[striker.id] = (float(striker.at_mm[0]), float(striker.at_mm[1]))
+        return told.facts
+
+    def _given(self) -> Side | None:
+        return self.sides[0] if len(self.sides) == 1 else None
+
+    def _measure_one(self, image: Image, t_s: float) -> bool:
+        """Measure one disc that has come to rest and not been measured there; True while there may be more."""
+        for track in self._here():
+            if track.state != "active" or track.moves or track.missed or t_s - track.still_since_s < _DISC_STILL_S:
+                continue
+            if self._by_arm(track):
+                continue
+            last = self._measured.get(track.id)
+            if last is not None and float(np.hypot(track.at_mm[0] - last[0], track.at_mm[1] - last[1])) < _MOVED_MM:
+                continue
+            if last is None and track.rest_seen_mm is not None and not self._has_moved(track):
+                continue
+            measure_rest(image, self._camera, track, self._here())
+            self._measured[track.id] = (float(track.at_mm[0]), float(track.at_mm[1]))
+            return True
+        return False
+
+    def _has_moved(self, track: Track) -> bool:
+        """Whether the follower saw a disc away from its place at rest; if not, the place measured before stands."""
+        rest = track.rest_seen_mm
+        if rest is None or not track.sightings:
+            return False
+        last = track.sightings[-1]
+        if float(np.hypot(last.x_mm - rest[0], last.y_mm - rest[1])) >= _MOVED_MM:
+            return True
+        known = next((d for d in self._spell.before if d.id == track.id), None) if self._spell else None
+        if known is not None:
+            track.at_mm = np.array([known.x_mm, known.y_mm])
+        return False
+
+    def _tell(self, t_s: float) -> Facts:
         spell = self._spell
         if spell is None:
             return []
-        self._find_rest(image, t_s)
         end_s = max((t.still_since_s for t in self._tracker.tracks.values() if t.sightings), default=t_s)
-        given = self.sides[0] if len(self.sides) == 1 else None
-        told = describe(spell, self._tracker.tracks, self._position(), end_s, self._camera, self._slowing_mm_s2, given)
+        told = describe(spell, self._tracker.tracks, self._position(), end_s, self._camera, self._slowing_mm_s2, self._given())
         self._slowing_mm_s2 = told.slowing_mm_s2
-        self._spell = None
-        self._rebase(image)
-        self._foreign = Foreign(np.zeros(self._scene.surface.shape, bool), None, 0)
         return told.facts
 
-    def _find_rest(self, image: Image, t_s: float) -> None:
-        """Measure where everything lies now; discs that nobody followed get their id by kind and place."""
-        seen = self._detect(image, self._camera).discs
-        tracks = self._tracker.tracks
-        matched = match_places(seen, [t for t in tracks.values() if t.state in ("rest", "active")], SAME_MM)
-        for index, name in matched.items():
-            track, disc = tracks[name], seen[index]
-            track.at_mm, track.sigma_mm = np.array([disc.x_mm, disc.y_mm]), disc.sigma_mm
-        left = [seen[i] for i in range(len(seen)) if i not in matched]
-        here = set(matched.values())
-        for track in tracks.values():
-            if track.state == "active" and track.id not in here and self._gone(track):
+    def _settle(self, image: Image, t_s: float) -> Facts:
+        for track in self._here():
+            if track.state == "active" and track.missed:
                 track.state = "lost"
-        for disc in left:
-            self._return(disc, t_s)
-
-    def _gone(self, track: Track) -> bool:
-        """Not found by the detector: gone unless the follower still sees it in its place."""
-        return track.missed > 0
-
-    def _return(self, disc: SeenDisc, t_s: float) -> None:
-        """A disc where none was followed: one that was lost, or else a new one."""
-        lost = [t for t in self._tracker.tracks.values() if t.kind == disc.kind and t.state in ("lost", "gone")]
-        wanted: Kind = disc.kind
-        usable = [t for t in lost if t.state == "lost"] or ([t for t in lost if wanted == "striker"])
-        track = usable[0] if usable else self._add(disc)
-        track.state, track.pocket = "rest", None
-        track.at_mm, track.sigma_mm = np.array([disc.x_mm, disc.y_mm]), disc.sigma_mm
-        if disc.kind == "striker":
-            self._placed_s = t_s
-
-
-__all__ = ["SIDES", "Stats", "Watcher"]
+        while self._measure_one(image, t_s + 1.0):
+            pass
+        facts = self._told if self._told is not None else self._tell(t_s)
+        self._spell = self._told = None
+        self._rebase(image)
+        self._foreign = Foreign(np.zeros(self._scene.surface.shape, bool), None, 0)
+        return facts

@@ -14,7 +14,7 @@ from vision.motion.scene import SHRINK, Mask, Scene
 
 _LEAST_PX: Final = 12  # small px; about 200 mm2, half a fingertip and its shadow
 _REACH_PX: Final = 3  # small px in the frame around the table that make a region an arm
-_ISLAND_PX: Final = 60  # small px; an island this big inside the table (about 1,000 mm2) is an object, not a disc's shadow
+_GATHER_PX: Final = 8  # small px; pieces of one disc's change (rim, hole, shadow) lie nearer to each other than that
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +22,13 @@ class Foreign:
     """What is over the table and is no disc.
 
     `mask`: small picture, True where covered. `side`: where it reaches in from, None without an arm. `area`: small px.
+    `islands`: centres (x, y), small px, of changed places on the surface apart from it that may be discs put down.
     """
 
     mask: Mask
     side: Side | None
     area: int
+    islands: tuple[tuple[float, float], ...] = ()
 
     @property
     def present(self) -> bool:
@@ -47,9 +49,11 @@ class HandFinder:
         self._sector[ys, xs] = np.argmax(mm @ toward.T, axis=1)
 
     def find(self, changed: Mask, explained: Mask) -> Foreign:
-        """Foreign regions among changed places, without those that tracked discs and their shadows explain."""
-        left = (changed & ~explained).astype(np.uint8)
-        count, labels, stats, _ = cv2.connectedComponentsWithStats(left, connectivity=8)
+        """Arms among changed places, and islands apart from them that tracked discs and their shadows do not explain.
+
+        A disc that an arm touches counts as part of the arm: what happens there is not seen.
+        """
+        count, labels, stats, _ = cv2.connectedComponentsWithStats(changed.astype(np.uint8), connectivity=8)
         keep = np.zeros(count, bool)
         votes = np.zeros(len(SIDES), int)
         for i in range(1, count):
@@ -57,16 +61,34 @@ class HandFinder:
             if area < _LEAST_PX:
                 continue
             x, y, w, h = (int(v) for v in stats[i, :4])
-            part = labels[y : y + h, x : x + w] == i
-            sector = self._sector[y : y + h, x : x + w][part]
-            outside = int((sector >= 0).sum())
-            on_table = area - outside
-            if on_table >= _LEAST_PX // 2 and outside >= _REACH_PX:
+            sector = self._sector[y : y + h, x : x + w][labels[y : y + h, x : x + w] == i]
+            outside = sector[sector >= 0]
+            if len(outside) >= _REACH_PX and area - len(outside) >= _LEAST_PX // 2:
                 keep[i] = True
-                votes += np.bincount(sector[sector >= 0], minlength=len(SIDES))
-            elif area - outside >= _ISLAND_PX:
-                inside = ~self._scene.pockets[y : y + h, x : x + w][part]
-                keep[i] = int(inside.sum()) >= _ISLAND_PX
+                votes += np.bincount(outside, minlength=len(SIDES))
         mask: Mask = keep[labels]
         side = SIDES[int(votes.argmax())] if votes.any() else None
-        return Foreign(mask, side, int(mask.sum()))
+        return Foreign(mask, side, int(mask.sum()), self._islands(changed & ~explained & ~mask & self._scene.surface & ~self._scene.pockets))
+
+    def _islands(self, left: Mask) -> tuple[tuple[float, float], ...]:
+        count, _, stats, centres = cv2.connectedComponentsWithStats(left.astype(np.uint8), connectivity=8)
+        found = [
+            (float(centres[i][0]), float(centres[i][1]), int(stats[i, cv2.CC_STAT_AREA]))
+            for i in range(1, count)
+            if stats[i, cv2.CC_STAT_AREA] >= _LEAST_PX
+        ]
+        return tuple(_gather(found))
+
+
+def _gather(islands: list[tuple[float, float, int]]) -> list[tuple[float, float]]:
+    """Centres of islands, those of one disc put together: bare wood on wood changes in rings and crescents."""
+    out: list[tuple[float, float, int]] = []
+    for x, y, area in sorted(islands, key=lambda island: -island[2]):
+        for i, (ox, oy, sum_area) in enumerate(out):
+            if np.hypot(ox - x, oy - y) < _GATHER_PX:
+                total = sum_area + area
+                out[i] = ((ox * sum_area + x * area) / total, (oy * sum_area + y * area) / total, total)
+                break
+        else:
+            out.append((x, y, area))
+    return [(x, y) for x, y, _ in out]

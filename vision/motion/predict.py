@@ -23,7 +23,7 @@ _BOUNCE_RAIL: Final = 0.7  # restitution at a rail
 _STEP_MM: Final = 4.0  # longest way in one step: a quarter of a piece's radius
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Body:
     """A disc in the simulation of one frame; `mass` in any unit common to all."""
 

@@ -37,6 +37,7 @@ _TOGETHER_S: Final = 0.002  # first contacts nearer than this are not told apart
 _TOGETHER_MOST_S: Final = 0.006  # and beyond this they are always told apart, however slow
 _MOVED_MM: Final = 1.0  # a piece counts as touched from here (issue: >= 1 mm called, under 0.3 mm never)
 _STROKE_SPEED_MM_S: Final = 60.0  # a striker that leaves the arm slower than this was not struck
+_FREE_SIGHTINGS: Final = 8  # the first ones away from the arm tell whether it was struck
 _NEAR_LINE_MM: Final = 6.0  # returned is reported from here: hole radius and half a line, and half a millimetre
 
 
@@ -110,11 +111,15 @@ def _struck(striker: Track, hits: Sequence[Touch], spell: Spell) -> float | None
     cue = next((h for h in hits if h.disc == striker.id and h.other == "cue"), None)
     if cue is None:
         return None
+    return cue.t_s if free_speed(striker, spell, cue.t_s) > _STROKE_SPEED_MM_S else None
+
+
+def free_speed(striker: Track, spell: Spell, since_s: float = 0.0) -> float:
+    """Fastest that the striker was seen going away from any arm, mm/s."""
     near = spell.arm_near.get(striker.id, set())
-    free = [s for s in striker.sightings if s.t_s > cue.t_s and s.t_s not in near]
+    free = [s for s in striker.sightings if s.t_s > since_s and s.t_s not in near][:_FREE_SIGHTINGS]
     steps = [(a, b) for a, b in pairwise(free) if b.t_s - a.t_s < 0.1]
-    way = [np.hypot(a.x_mm - b.x_mm, a.y_mm - b.y_mm) / (b.t_s - a.t_s) for a, b in steps]
-    return cue.t_s if way and max(way[:5]) > _STROKE_SPEED_MM_S else None
+    return max((float(np.hypot(a.x_mm - b.x_mm, a.y_mm - b.y_mm)) / (b.t_s - a.t_s) for a, b in steps), default=0.0)
 
 
 def _side(at_mm: np.ndarray, spell: Spell, camera: Camera) -> Side:

@@ -25,6 +25,8 @@ _EDGE_PX: Final = 2.4  # width of an edge in the picture: the pixel itself and l
 _REACH_MM: Final = 3.0  # how far outside the outline the table is looked at for shadows: past the blurred edge, before the next disc
 _SETTLED_MM: Final = 0.15  # a round that moves the centre less than this is the last: half the systematic error
 _EAGER: Final = 1.5  # edges that are off by more than their width pull too little; measured: this saves a third of the rounds
+_PATIENCE_ROUNDS: Final = 2  # rounds after which a fit that explains next to nothing is given up
+_HOPELESS: Final = 0.5  # share of explained pixels
 _SHADE_ROUNDS: Final = 2  # rounds in which the shadow around the disc is read anew
 _STEP_MM: Final = 4.0  # longest move in one round: a fifth of a piece, beyond it the linearisation says nothing
 _NOISE_LEVELS: Final = 10.0  # grey levels; residuals of noise, grain and coding that deserve full weight
@@ -157,6 +159,8 @@ def fit_smear(
         result = (explained, float(levels[0]), float(levels[1]), gain, sigma)
         if settled and turn > 0:
             break
+        if turn >= _PATIENCE_ROUNDS and explained < _HOPELESS:
+            return None
     else:
         return None
     centre = start + to_px @ moved

@@ -12,7 +12,7 @@ from calibration.camera import Camera
 from rules.table import HALF_MM, POCKETS_MM, Kind, Pocket
 from vision.motion.outline import Outline, Shape, outline_at, shape_of
 from vision.motion.predict import Body, advance
-from vision.motion.scene import Scene
+from vision.motion.scene import SHRINK, Scene
 from vision.motion.search import Look, candidates, look_at
 from vision.motion.smear import BRIGHTNESS, Fit, fit_smear
 
@@ -27,7 +27,9 @@ _GATE_S: Final = 0.006  # and this much of its way: velocity of the last step is
 _FASTEST_MM_S: Final = 7000.0  # hardest break shots; 6 m/s and some
 _SLOWEST_MM_S: Final = 10.0  # below it a disc stops within 0.05 mm
 _SAME_LEVELS: Final = 2.5  # mean change between two frames over a disc that stands still
-_LOST_FRAMES: Final = 30  # half a second without a trace: no longer extrapolated
+_LOST_FRAMES: Final = 15  # a quarter of a second in plain view without a trace: no longer on the table where it was
+_COVERED: Final = 0.3  # share of a disc's place under a hand from which it need not be seen
+_CARRIED_FRAMES: Final = 3  # a disc under a hand goes where the hand goes, not on along its way
 _OVERLAP: Final = 0.75  # of the sum of radii; two discs cannot be nearer, measuring errors included
 _RAIL_SLACK_MM: Final = 4.0  # a disc cannot be farther out than tight against the rail, measuring errors and worn rails included
 _LEVEL_SLACK: Final = 20.0  # grey levels that a face may differ from what the light of its place predicts: gloss
@@ -35,6 +37,12 @@ _TINT_SLACK: Final = 5.0  # the same in tint, which gloss hardly changes
 _LEVEL_SHARE: Final = 0.25  # and as a share of that
 _WEAK: Final = 0.8  # of a disc's usual gain; under it another place may fit better
 _SAME_PLACE_MM: Final = 1.5  # the follower's and the detector's place of a disc at rest differ by less, or one of them is wrong
+_UNDOUBTED: Final = 0.9  # of a disc's usual gain, from which a still disc beside a hand is believed
+_TRIED: Final = 0.65  # of a disc's usual gain, from which a place beside a hand is tried out
+_TRIAL_FRAMES: Final = 3  # sightings that must follow each other as a free disc's do
+_BESIDE_PX: Final = 40.0  # how far outside the arm's own box a striker is looked for: a striker's width
+_MOTION_LEVELS: Final = 3.0  # mean change between frames where a disc has just arrived; noise is under 1
+_LONGEST_STEP_S: Final = 0.1  # after a longer pause nothing is predicted
 _CLEARLY: Final = 0.1  # gain by which a place found elsewhere must beat the expected one
 _FALL_MM: Final = 48.0  # an axis this near a pocket's centre is over the hole (radius 50) beyond measuring error
 
@@ -69,10 +77,14 @@ class Track:
     sightings: list[Sighting] = field(default_factory=list)
     pocket: Pocket | None = None
     face: float = 0.0
+    hole: float = 0.0
     table: float = 0.0
     usual_gain: float = 0.8
     woken_s: float = 0.0
     rest_seen_mm: Array | None = None
+    hidden: bool = False
+    trial: int = 0
+    anchor: tuple[Array, int, float] | None = None
     learned: bool = False
     left: Outline | None = None
 
@@ -95,7 +107,9 @@ class Tracker:
         self._scene = scene
         self._exposure_s = exposure_s
         self.tracks: dict[str, Track] = {}
-        self._before: Image | None = None
+        self._t_s = 0.0
+        self.motion: NDArray[np.uint8] = np.zeros(scene.surface.shape, np.uint8)
+        self.cover: NDArray[np.bool_] = np.zeros(scene.surface.shape, bool)
 
     def outline(self, track: Track, at_mm: Array | None = None) -> Outline:
         """A track's outline at its own or another position."""
@@ -117,6 +131,18 @@ class Tracker:
                 track.look = look_at(self._scene, self.outline(track), image, bare) or track.look
                 self._memorise(track, image, bare)
 
+    def settle_one(self, track: Track, image: Image, t_s: float) -> None:
+        """Take one disc as at rest where it is, and forget how it came there."""
+        outline = self.outline(track)
+        track.sightings = []
+        track.velocity_mm_s = np.zeros(2)
+        track.left, track.learned = outline, False
+        track.woken_s = track.still_since_s = t_s
+        track.rest_seen_mm = track.at_mm.copy()
+        if self._scene.bare is not None:
+            track.look = look_at(self._scene, outline, image, self._scene.bare) or track.look
+            self._memorise(track, image, self._scene.bare)
+
     def _memorise(self, track: Track, image: Image, bare: Image) -> None:
         """How bright the disc and the table under it are at rest: what a fit elsewhere is checked against."""
         outline = self.outline(track)
@@ -125,7 +151,7 @@ class Tracker:
         fit = fit_smear(image, bare, self._camera, outline, np.zeros(2), track.look.weights)
         table = self._table_level(bare, outline)
         if fit is not None and fit.gain > _GOOD_GAIN and table:
-            track.face, track.table, track.usual_gain = fit.face, table, fit.gain
+            track.face, track.hole, track.table, track.usual_gain = fit.face, fit.hole, table, fit.gain
             if float(np.hypot(*(fit.axis_mm - track.at_mm))) < _SAME_PLACE_MM:
                 track.rest_seen_mm = fit.axis_mm
 
@@ -140,10 +166,16 @@ class Tracker:
         here = [t for t in self.tracks.values() if t.state in ("rest", "active")]
         bodies = {t.id: Body(t.shape, t.at_mm, t.velocity_mm_s) for t in here}
         known = [t for t in here if t.state == "active"]
-        dt = max((t_s - t.t_s for t in known), default=0.0)
-        advance(list(bodies.values()), dt)
+        dt = min(t_s - self._t_s, _LONGEST_STEP_S) if self._t_s else 0.0
+        self._t_s = t_s
+        # What a hand carries passes over the others; it is moved on by itself.
+        carried = [bodies[t.id] for t in known if t.moves and self._is_covered(t)]
+        advance([b for b in bodies.values() if b not in carried], dt)
+        for body in carried:
+            advance([body], dt)
         for track in here:
-            if track.state == "rest" and self._scene.changed_under(self.outline(track)) > _WAKE_LEVELS:
+            hit = bool(bodies[track.id].velocity_mm_s.any()) or track.kind == "striker"
+            if track.state == "rest" and self._scene.changed_under(self.outline(track)) > _WAKE_LEVELS and (hit or not self._is_covered(track)):
                 self._wake(track, t_s)
         active = [t for t in here if t.state == "active"]
         waiting: list[tuple[Track, Fit | None]] = []
@@ -151,22 +183,28 @@ class Tracker:
             if self._stands(track):
                 track.t_s = t_s
                 continue
+            if self._waits_under_hand(track, bodies[track.id]):
+                continue
             fit = self._fit(image, track, bodies[track.id].at_mm, bodies[track.id].velocity_mm_s, t_s)
             if fit is None or fit.gain < _WEAK * track.usual_gain:
                 waiting.append((track, fit))
             else:
                 self._accept(track, fit, bodies[track.id], t_s)
+                self._confirm(track)
         for track, weak in waiting:
-            found = self._search(image, track, bodies[track.id], t_s)
+            # Skin and cloth pass for discs easily; under a hand only the striker's going off is worth the risk.
+            found = self._search(image, track, bodies[track.id], t_s) if not track.hidden or track.kind == "striker" else None
             fit = found if weak is None or (found is not None and found.gain > weak.gain + _CLEARLY) else weak
             if fit is None:
+                self._doubt(track)
                 self._miss(track, bodies[track.id], t_s)
             else:
+                if fit is found and track.hidden:
+                    self._try_out(track)
                 self._accept(track, fit, bodies[track.id], t_s)
         for track in active:
             self._fall(track)
             self._learn(track, image)
-        self._before = self._scene.small
 
     def _wake(self, track: Track, t_s: float) -> None:
         track.state = "active"
@@ -175,16 +213,52 @@ class Tracker:
         track.left = self.outline(track)
         self._scene.lift(track.left)
 
+    def _waits_under_hand(self, track: Track, body: Body) -> bool:
+        """A disc that lies under a hand is not looked for until the hand is off, unless something runs into it.
+
+        The striker is the exception: it goes off from under hands; it is looked for every time.
+        """
+        track.hidden = self._is_covered(track)
+        if not track.hidden:
+            return False
+        if track.missed > _CARRIED_FRAMES:
+            track.velocity_mm_s = np.zeros(2)
+        return track.kind != "striker" and not track.moves and not body.velocity_mm_s.any()
+
+    def _is_covered(self, track: Track) -> bool:
+        mask, (x, y) = self._scene.patch_mask(self.outline(track), 0.0)
+        inside = mask.astype(bool)
+        if not inside.any():
+            return False
+        return float(self.cover[y : y + mask.shape[0], x : x + mask.shape[1]][inside].mean()) > _COVERED
+
+    def find_striker(self, image: Image, track: Track, t_s: float) -> bool:
+        """Look for a striker that nobody followed under and beside the arm that may have put it down; True where it stands clear enough."""
+        ys, xs = np.nonzero(self.cover & self._scene.surface)
+        if track.look is None or not len(xs):
+            return False
+        low, high = np.array([xs.min(), ys.min()]), np.array([xs.max(), ys.max()])
+        middle = (low + high) / 2 * SHRINK
+        for place in candidates(self._scene, track.look, middle, float((high - low).max()) / 2 * SHRINK + _BESIDE_PX):
+            guess = self._camera.to_mm(place[None], track.shape.height_mm)[0]
+            fit = self._try(image, track, guess, np.zeros(2))
+            if fit is not None and fit.gain > _UNDOUBTED * track.usual_gain and self._is_free(track, fit.axis_mm, t_s):
+                track.at_mm, track.velocity_mm_s, track.t_s, track.missed, track.hidden = fit.axis_mm, np.zeros(2), t_s, 0, False
+                track.state, track.pocket = "active", None
+                return True
+        return False
+
     def _stands(self, track: Track) -> bool:
         """At rest by its last sighting, and its place looks as it did in the frame before."""
-        if self._before is None or not track.sightings or track.velocity_mm_s.any() or track.missed:
+        if not track.sightings or track.velocity_mm_s.any() or track.missed:
             return False
-        mask, (x, y) = self._scene.patch_mask(self.outline(track), 1.0)
-        if not mask.any():
-            return False
-        part = np.s_[y : y + mask.shape[0], x : x + mask.shape[1]]
-        now, then = self._scene.small[part].astype(np.int16), self._before[part].astype(np.int16)
-        return float(np.abs(now - then).max(axis=2)[mask.astype(bool)].mean()) < _SAME_LEVELS
+        return self._motion_at(self.outline(track)) < _SAME_LEVELS
+
+    def _motion_at(self, outline: Outline) -> float:
+        """Mean change since the frame before over a disc's place, grey levels."""
+        mask, (x, y) = self._scene.patch_mask(outline, 1.0)
+        inside = mask.astype(bool)
+        return float(self.motion[y : y + mask.shape[0], x : x + mask.shape[1]][inside].mean()) if inside.any() else 0.0
 
     def _fit(self, image: Image, track: Track, guess_mm: Array, velocity_mm_s: Array, t_s: float) -> Fit | None:
         """Fit where the disc is expected; None when it is not there."""
@@ -203,6 +277,13 @@ class Tracker:
         if fit is None or fit.explained < _GOOD_EXPLAINED or fit.gain < _GOOD_GAIN or not self._looks_right(track, fit, guess_mm):
             return None
         return fit
+
+    def _may_be_tried(self, track: Track, fit: Fit) -> bool:
+        """Beside a hand: fitted nearly as well as in plain view, and something has moved there just now."""
+        if fit.gain < _TRIED * track.usual_gain:
+            return False
+        away = float(np.hypot(*(fit.axis_mm - track.at_mm)))
+        return away < _GATE_MM or self._motion_at(self.outline(track, fit.axis_mm)) > _MOTION_LEVELS
 
     def _looks_right(self, track: Track, fit: Fit, guess_mm: Array) -> bool:
         """Face as bright as at rest, by the light of this place: half a disc and half a table is not."""
@@ -229,7 +310,7 @@ class Tracker:
 
     def _search(self, image: Image, track: Track, body: Body, t_s: float) -> Fit | None:
         """Look for a disc that is not where it was expected."""
-        if track.look is None:
+        if track.look is None or not self._anything_moves():
             return None
         dt = t_s - track.t_s
         speed = float(np.hypot(*track.velocity_mm_s))
@@ -243,11 +324,39 @@ class Tracker:
             fit = self._try(image, track, guess, velocity if np.hypot(*velocity) < _FASTEST_MM_S else np.zeros(2))
             if fit is None or not self._is_free(track, fit.axis_mm, t_s):
                 continue
+            if track.hidden and not self._may_be_tried(track, fit):
+                continue
+            if float(np.hypot(*(fit.axis_mm - track.at_mm))) > _GATE_MM and self._motion_at(self.outline(track, fit.axis_mm)) < _MOTION_LEVELS / 2:
+                continue
             away = float(np.hypot(*(fit.axis_mm - body.at_mm)))
             score = fit.gain * fit.explained - 0.001 * away
             if best is None or score > best[0]:
                 best = (score, fit)
         return best[1] if best else None
+
+    def _try_out(self, track: Track) -> None:
+        """A place found beside a hand is on trial until the disc has gone on from there as a free disc does."""
+        if track.trial:
+            self._doubt(track)
+        track.trial, track.anchor = 1, (track.at_mm, len(track.sightings), track.still_since_s)
+
+    def _confirm(self, track: Track) -> None:
+        if track.trial:
+            track.trial += 1
+            if track.trial > _TRIAL_FRAMES:
+                track.trial, track.anchor = 0, None
+
+    def _doubt(self, track: Track) -> None:
+        """Back to where it surely was: what was found beside the hand did not go on like a disc."""
+        if track.trial and track.anchor is not None:
+            track.at_mm, count, track.still_since_s = track.anchor
+            track.velocity_mm_s = np.zeros(2)
+            del track.sightings[count:]
+        track.trial, track.anchor = 0, None
+
+    def _anything_moves(self) -> bool:
+        """Whether this frame differs from the one before at all: if not, no disc has gone anywhere."""
+        return bool((self.motion > _MOTION_LEVELS * 3).any())
 
     def _accept(self, track: Track, fit: Fit, body: Body, t_s: float) -> None:
         dt = t_s - track.t_s
@@ -265,12 +374,14 @@ class Tracker:
 
     def _miss(self, track: Track, body: Body, t_s: float) -> None:
         track.missed += 1
-        if track.missed > _LOST_FRAMES:
+        if track.missed > _LOST_FRAMES and not track.hidden:
             track.state = "lost"
         if body.velocity_mm_s.any():
             track.at_mm, track.velocity_mm_s, track.t_s = body.at_mm, body.velocity_mm_s, t_s
 
     def _fall(self, track: Track) -> None:
+        if track.hidden:
+            return
         for name, centre in POCKETS_MM.items():
             if float(np.hypot(track.at_mm[0] - centre[0], track.at_mm[1] - centre[1])) < _FALL_MM:
                 track.state, track.pocket = "gone", name

@@ -1,0 +1,105 @@
+"""Discs that were put on the table: found where the picture has changed for good, beside the hand that brought them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.camera import Camera
+from rules.table import HALF_MM, POCKET_RADIUS_MM, POCKETS_MM, Kind
+from vision.discs.kinds import look, piece_colour
+from vision.discs.rays import to_light
+from vision.motion.outline import Outline, outline_at, shape_of
+from vision.motion.scene import SHRINK, Scene
+from vision.motion.smear import BRIGHTNESS, Fit, fit_smear
+
+Array = NDArray[np.float64]
+Image = NDArray[np.uint8]
+
+_STARTS_MM: Final = ((0.0, 0.0), (7.0, 0.0), (-7.0, 0.0), (0.0, 7.0), (0.0, -7.0))  # an island's centre is off by its shadow's share
+_LEAST_EXPLAINED: Final = 0.85  # a disc in plain view
+_LEAST_GAIN: Final = 0.55  # half covered by its own uncertainty; wrong sizes stay under it
+_HOLE_SHARE: Final = 0.93  # the hole is darker than the face, or it is a coin, a finger, a highlight
+_SAME_PX: Final = 0.6  # small px; an island that moves less between looks stands still
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A disc found standing where none was known."""
+
+    kind: Kind
+    fit: Fit
+
+
+class ArrivalFinder:
+    """Looks at changed islands that have stood still for some frames."""
+
+    def __init__(self, camera: Camera, scene: Scene) -> None:
+        self._camera = camera
+        self._scene = scene
+        self._before: tuple[tuple[float, float], ...] = ()
+        self._refused: list[tuple[float, float]] = []
+
+    def forget(self) -> None:
+        """The table was taken as it is: nothing is new any more."""
+        self._before, self._refused = (), []
+
+    def find(self, image: Image, islands: tuple[tuple[float, float], ...], wanted: tuple[Kind, ...]) -> Arrival | None:
+        """The disc on one island that stands still, of the kinds that may come; at most one island is looked at in a frame."""
+        before, self._before = self._before, islands
+        self._refused = [r for r in self._refused if any(_near(r, i) for i in islands)]
+        for island in islands:
+            if not any(_near(island, other) for other in before) or any(_near(island, other) for other in self._refused):
+                continue
+            found = self._try(image, island, wanted)
+            if found is None:
+                self._refused.append(island)
+            return found
+        return None
+
+    def _try(self, image: Image, island: tuple[float, float], wanted: tuple[Kind, ...]) -> Arrival | None:
+        bare = self._scene.reference
+        if bare is None:
+            return None
+        px = np.array(island) * SHRINK + (SHRINK - 1) / 2
+        best: tuple[float, Kind, Fit] | None = None
+        sizes: list[Kind] = [k for k in ("striker", "red") if k == "striker" and k in wanted or k == "red" and set(wanted) & {"red", "black"}]
+        for size in sizes:
+            shape = shape_of(size)
+            centre = self._camera.to_mm(px[None], shape.height_mm)[0]
+            for start in _STARTS_MM:
+                fit = fit_smear(image, bare, self._camera, outline_at(self._camera, centre + start, shape), np.zeros(2), BRIGHTNESS)
+                if fit is None or fit.explained < _LEAST_EXPLAINED or fit.gain < _LEAST_GAIN or fit.hole > _HOLE_SHARE * fit.face:
+                    continue
+                if not _on_surface(fit.axis_mm, shape.radius_mm):
+                    continue
+                if best is None or fit.gain * fit.explained > best[0]:
+                    best = (fit.gain * fit.explained, size, fit)
+        if best is None:
+            return None
+        kind = best[1] if best[1] == "striker" else self._colour(image, outline_at(self._camera, best[2].axis_mm, shape_of("red")))
+        return Arrival(kind, best[2]) if kind is not None and kind in wanted else None
+
+    def _colour(self, image: Image, outline: Outline) -> Kind | None:
+        """Red or black by the face against the bare table at the same place."""
+        bare = self._scene.bare
+        if bare is None:
+            return None
+        reach = int(outline.shape.radius_mm * outline.px_per_mm * 0.6)
+        x, y = np.rint(outline.centre_px).astype(int)
+        part = np.s_[max(y - reach, 0) : y + reach + 1, max(x - reach, 0) : x + reach + 1]
+        wood = np.maximum(np.median(to_light(bare[part].reshape(-1, 3)), axis=0), 0.3)
+        return piece_colour(*look(to_light(image[part].reshape(-1, 3)), wood))
+
+
+def _near(a: tuple[float, float], b: tuple[float, float]) -> bool:
+    return float(np.hypot(a[0] - b[0], a[1] - b[1])) < _SAME_PX
+
+
+def _on_surface(at_mm: Array, radius_mm: float) -> bool:
+    if float(np.abs(at_mm).max()) > HALF_MM - radius_mm + 3.0:
+        return False
+    return all(float(np.hypot(at_mm[0] - px, at_mm[1] - py)) > POCKET_RADIUS_MM for px, py in POCKETS_MM.values())
