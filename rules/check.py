@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
@@ -33,24 +33,26 @@ from rules.facts import (
     Touched,
 )
 from rules.rulesets import RULESETS
-from rules.ruling import MatchResult
-from rules.table import OPPOSITE, Kind, Side
+from rules.ruling import MatchResult, Turn
+from rules.table import OPPOSITE, SIDES, Kind, Side
 
 PIECES_OF_A_COLOUR: Final = 16  # 25.2: no more exist
 MOST_SETS: Final = 99  # a match sheet's worth; a larger number is a slip of the pen
 _SCHEMAS: Final = {Match: "novuss.match/1", Stroke: "novuss.stroke/1"}
 _FIGURES: Final = {Placed: ("x_mm", "y_mm"), Returned: ("depth_mm", "sigma_mm"), Time: ("elapsed_s",)}
+_ANSWERS: Final = frozenset({"dark", "light", "touched", "untouched", "together", "past", "short", "nobody", *SIDES})
 _NEEDS_SIDE: Final = frozenset({"warning", "fault", "award_set", "award_match", "debt_forgotten"})
 _NEEDS_CLAUSE: Final = frozenset({"warning", "fault"})
 _NEEDS_ENTRY: Final = frozenset({"void", "resolve", "override"})
 
 
-class _Outcome(msgspec.Struct, forbid_unknown_fields=True):
-    result: str = "won"
+Few = Annotated[int, msgspec.Meta(ge=0, le=MOST_SETS)]
+
+
+class _Outcome(msgspec.Struct):
+    result: Literal["won", "replay"]
     side: Side | None = None
-    player: str | None = None
     clause: str = "9.1.a"
-    source: str | None = None
 
 
 class _Fault(msgspec.Struct):
@@ -78,16 +80,15 @@ class RulingPart(msgspec.Struct, omit_defaults=True):
 
     lawful: bool | msgspec.UnsetType = msgspec.UNSET
     faults: list[_Fault] | msgspec.UnsetType = msgspec.UNSET
-    turn: str | msgspec.UnsetType = msgspec.UNSET
+    turn: Turn | msgspec.UnsetType = msgspec.UNSET
     next: Side | msgspec.UnsetType = msgspec.UNSET
     next_reason: list[str] | msgspec.UnsetType = msgspec.UNSET
-    penalty_pieces: int | msgspec.UnsetType = msgspec.UNSET
-    debt: dict[Side, int] | msgspec.UnsetType = msgspec.UNSET
+    penalty_pieces: Few | msgspec.UnsetType = msgspec.UNSET
+    debt: dict[Side, Few] | msgspec.UnsetType = msgspec.UNSET
     place: list[_Lay] | msgspec.UnsetType = msgspec.UNSET
     restore: list[_Back] | msgspec.UnsetType = msgspec.UNSET
-    on_table: dict[Side, int] | msgspec.UnsetType = msgspec.UNSET
+    on_table: dict[Side, Few] | msgspec.UnsetType = msgspec.UNSET
     pocketed: list[str] | msgspec.UnsetType = msgspec.UNSET
-    warnings: dict[Side, int] | msgspec.UnsetType = msgspec.UNSET
     set: _Outcome | msgspec.UnsetType | None = msgspec.UNSET
     match: MatchResult | msgspec.UnsetType | None = msgspec.UNSET
 
@@ -251,14 +252,21 @@ def _judge(judge: Judge, sides: Container[Side]) -> None:
             raise EntryUnusable(f"the judge's {judge.command} needs an entry")
         if judge.entry < 1:
             raise EntryUnusable(f"entry {judge.entry} cannot be: entries are numbered from 1")
-    if judge.command == "resolve" and not judge.assume:
-        raise EntryUnusable("the judge's resolve needs what to assume")
+    if judge.command == "resolve":
+        if not judge.assume:
+            raise EntryUnusable("the judge's resolve needs what to assume")
+        for key, answer in judge.assume.items():
+            if answer not in _ANSWERS and answer not in key.split("+"):
+                raise EntryUnusable(f"the judge's resolve answers {key!r} by {answer!r}; known: {', '.join(sorted(_ANSWERS))}")
     if judge.command == "override":
         if judge.ruling is None:
             raise EntryUnusable("the judge's override needs the part of the ruling that replaces the computed one")
         part = ruling_part(judge)
-        named = [part.get("next"), (part.get("set") or {}).get("side"), *(f["side"] for f in part.get("faults") or [])]
-        for side in named:
+        outcome = part.get("set") or {}
+        if outcome.get("result") == "won" and outcome.get("side") is None:
+            raise EntryUnusable("the judge's override has a set won by nobody")
+        named = [part.get("next"), outcome.get("side"), (part.get("match") or {}).get("winner")]
+        for side in [*named, *(f["side"] for f in part.get("faults") or [])]:
             _side(side, sides, "the judge's override")
 
 

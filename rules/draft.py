@@ -14,7 +14,7 @@ from rules import sets
 from rules.facts import Disc
 from rules.penalty import penalty_place, row_moved
 from rules.places import Point
-from rules.ruling import Fault, Margin, Place, Restore, Ruling, Seen, Turn, Unplaced
+from rules.ruling import Fault, Margin, MatchResult, Place, Restore, Ruling, Seen, Turn, Unplaced
 from rules.state import Core, after_side, by_side, colour_at, doubles, full_count, pair_at, player_at, put
 from rules.table import Side
 
@@ -146,7 +146,7 @@ def _apply_given(d: Draft) -> None:
         d.earned[holder] = given["penalty_pieces"]
     if "set" in given:
         part = given["set"]
-        d.end = None if part is None else sets.End(part.get("clause", "9.1.a"), part.get("side"))
+        d.end = None if part is None else sets.End(part["clause"], part["side"] if part["result"] == "won" else None)
         if part is None:
             d.interrupts = None
     turn = given.get("turn")
@@ -182,9 +182,9 @@ def finish(d: Draft) -> tuple[Core, Ruling]:
     on_table = _counts(d)
     shown = None
     if d.end is not None:
-        core, shown = sets.close(core, d.end, d.entry)
+        core, shown = sets.close(core, d.end, d.entry, goes_on="match" in given and given["match"] is None)
     if given.get("match"):
-        core = msgspec.structs.replace(core, over=sets.result(core, given["match"].get("winner"), given["match"].get("clause", "9.1.a")))
+        core = msgspec.structs.replace(core, over=msgspec.convert(given["match"], MatchResult))
     ended = d.end is not None
     ruling = Ruling(
         entry=d.entry,
@@ -286,10 +286,5 @@ def _counts(d: Draft) -> dict[Side, int]:
 
 
 def _commit(d: Draft) -> Core:
-    core = d.core
-    forced = d.given.get("warnings")
-    if forced is not None:
-        warnings = tuple(forced.get(side, n) for side, n in by_side(core, core.warnings).items())
-        core = msgspec.structs.replace(core, warnings=warnings)
     board = tuple(b for b in d.board if b.kind != "striker")
-    return msgspec.structs.replace(core, set=msgspec.structs.replace(d.set, board=board))
+    return msgspec.structs.replace(d.core, set=msgspec.structs.replace(d.set, board=board))

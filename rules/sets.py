@@ -65,8 +65,11 @@ def show(core: Core, end: End) -> SetResult:
     return SetResult(result="won", side=end.side, player=name_at(core, end.side), clause=end.clause, source=source)
 
 
-def close(core: Core, end: End, entry: int) -> tuple[Core, SetResult]:
-    """The set ends: the sheet gets its line, the score rises, and the next set or the end of the match follows."""
+def close(core: Core, end: End, entry: int, goes_on: bool = False) -> tuple[Core, SetResult]:
+    """The set ends: the sheet gets its line, the score rises, and the next set or the end of the match follows.
+
+    `goes_on`: a judge lets a match that is decided be played on, as far as there are sets.
+    """
     s = core.set
     winner = None if end.side is None else pair_at(core, end.side)
     done = SetDone(s.number, player_at(core, s.first), winner, end.clause, s.strokes, s.penalties, s.ran_out, entry)
@@ -75,7 +78,7 @@ def close(core: Core, end: End, entry: int) -> tuple[Core, SetResult]:
         won = (core.sets_won[0] + (winner == 0), core.sets_won[1] + (winner == 1))
         core = msgspec.structs.replace(core, sets_won=won)
     core = msgspec.structs.replace(core, done=(*core.done, done))
-    decided = max(core.sets_won) * 2 > core.match.sets and not core.match.play_all_sets
+    decided = max(core.sets_won) * 2 > core.match.sets and not core.match.play_all_sets and not goes_on
     if decided or sum(core.sets_won) >= core.match.sets:
         return msgspec.structs.replace(core, over=result(core, end.side, "23.1")), shown
     seats, following = _following(core, end)

@@ -137,7 +137,6 @@ def test_void_refolds_all_that_follows():
         ({"restore": [{"id": "b2", "x_mm": 260, "y_mm": -80}]}, {"next": "N"}),
         ({"faults": [{"clause": "16.1.c", "side": "S"}]}, {}),
         ({"place": [{"kind": "red", "id": "r9", "x_mm": 60, "y_mm": 485}]}, {"next": "N"}),
-        ({"warnings": {"S": 1}}, {"warnings": {"S": 1, "N": 0}}),
         ({"on_table": {"S": 5}}, {"next": "N"}),
         ({"match": {"winner": "S", "player": "Anna", "sets": [1, 0], "clause": "15.2"}}, {"next": None}),
         ({"turn": "passes"}, {"turn": "passes", "next": "N"}),
@@ -246,3 +245,22 @@ def test_overriding_the_place_of_a_piece_that_is_not_there_changes_no_board():
     ruling = rule(PENAL, judge("override", entry=1, ruling={"restore": [{"id": "b9", "x_mm": 0, "y_mm": 0}]}))[1]
     assert ruling["restore"][0]["id"] == "b9"
     assert ruling["on_table"] == {"S": 3, "N": 2}
+
+
+def test_a_judge_may_let_a_decided_match_go_on():
+    log = [match(), *[judge("award_set", side=side) for side in "SNS"]]
+    assert rule(*log)[-1]["match"]["sets"] == [3, 0]
+    on = rule(*log, judge("override", entry=3, ruling={"match": None}), judge("award_set", side="S"))
+    assert (on[3]["match"], on[3]["next"]) == (None, "S")
+    assert on[4]["set"]["player"] == "Berta"
+
+
+def test_a_match_given_by_override_is_as_given():
+    part = {"match": {"winner": "N", "player": "Berta", "sets": [0, 1], "clause": "15.2"}}
+    assert rule(PENAL, judge("override", entry=1, ruling=part))[1]["match"] == part["match"]
+
+
+def test_voiding_a_warning_after_the_end_leaves_the_end():
+    log = [match(sets=1), judge("warning", side="N", clause="19.1.a"), judge("award_set", side="S"), judge("void", entry=1)]
+    ruling = rule(*log)[-1]
+    assert (ruling["match"], ruling["next"], ruling["warnings"]["N"]) == (None, None, 0)
