@@ -24,7 +24,7 @@ EDGE_SHARE: Final = 0.065  # edge per px, as a share of the picture's median gre
 LEAST_EDGE_GREY: Final = 2.5  # but never below the noise of a dark picture, grey levels per px
 LEAST_SCORE: Final = 0.22  # of 1 for a perfect edge all around; discs in clusters under poor light reach about 0.3
 HOLE_SHARE: Final = 0.6  # weight of the hole's edge, which is short and shallow, against the rim's
-HOLE_REACH_MM: Final = 3.0  # the hole's circle may lie this far from the rim's: a chipped rim, a tilted view
+HOLE_REACH_MM: Final = 1.0  # the hole's circle may lie this far from the rim's: a chipped rim, the view's own error
 PEAK_MM: Final = 5.0  # two candidates of one size are further apart than this
 
 
@@ -100,7 +100,8 @@ def candidates(view: TopView) -> list[Candidate]:
         rim = ring_score(field, solid.radius_mm)
         hole = cv2.dilate(ring_score(field, solid.hole_radius_mm), near)
         window = 2 * int(PEAK_MM / MM_PER_PX) + 1
-        peak = (rim >= cv2.dilate(rim, np.ones((window, window), np.uint8))) & (rim > LEAST_SCORE)
+        both = rim + HOLE_SHARE * hole
+        peak = (both >= cv2.dilate(both, np.ones((window, window), np.uint8))) & (rim > LEAST_SCORE)
         rows, columns = np.nonzero(peak)
         places = TopView.to_mm(np.stack([columns, rows], axis=1))
         found += [

@@ -23,6 +23,8 @@ LEAST_PIECE: Final = 0.36  # candidate score; true pieces under the poorest ligh
 LEAST_STRIKER: Final = 0.55  # a striker's rim and hole are longer and clearer; rings of other things are common at this size
 OVERLAP: Final = 0.80  # two discs' axes are never nearer than this share of their radii's sum (1 but for the view's own error)
 NEAR_MM: Final = 62.0  # discs whose axes are further apart share no pixel of a patch
+FIRST_LOOK_MM: Final = 0.9  # the first fit only has to tell upper from lower edge: pixels this far apart will do
+FIRST_STIFFNESS: Final = 30.0  # of the first fit's appearance, see `fit_disc`
 LEAST_SHIFT_MM: Final = 1.0  # below this upper and lower edge lie within the fit's reach of each other
 OUTSIDE_MM: Final = 3.0  # a flat disc's rim may seem this far within the rail
 
@@ -64,17 +66,32 @@ def on_surface(x_mm: float, y_mm: float, radius_mm: float) -> bool:
     return all(np.hypot(x_mm - px, y_mm - py) > POCKET_RADIUS_MM for px, py in POCKETS_MM.values())
 
 
-def _best_fit(
-    image: NDArray[np.uint8], camera: Camera, place: tuple[float, float], kind: Kind, near: list[Neighbour], *, first: bool
-) -> Fit | None:
-    """Fit from the place and, the first time, from where the disc would be if its lower edge had been taken for the upper."""
-    starts = [place]
-    away = np.array(place) - camera.centre_mm[:2]
-    shift = away * solid_of(kind).height_mm / camera.centre_mm[2]
-    if first and np.hypot(*shift) > LEAST_SHIFT_MM:
-        starts.append((place[0] + float(shift[0]), place[1] + float(shift[1])))
-    fits = [fit for start in starts if (fit := fit_disc(image, camera, *start, kind, near)) is not None]
-    return min(fits, key=lambda fit: fit.cost, default=None)
+def _near(places: list[tuple[float, float]], kinds: list[Kind], index: int) -> list[Neighbour]:
+    """The other discs that may share pixels with one."""
+    x, y = places[index]
+    return [
+        Neighbour(*place, kind)
+        for other, (place, kind) in enumerate(zip(places, kinds, strict=True))
+        if other != index and np.hypot(x - place[0], y - place[1]) < NEAR_MM
+    ]
+
+
+def _first_look(
+    image: NDArray[np.uint8], camera: Camera, place: tuple[float, float], kind: Kind, near: list[Neighbour]
+) -> tuple[float, float]:
+    """The likeliest place by a quick, stiff fit from the candidate's place and from further away from the camera's foot.
+
+    A candidate may have taken the lower edge, or something between both, for the upper one.
+    """
+    shift = (np.array(place) - camera.centre_mm[:2]) * (solid_of(kind).height_mm / camera.centre_mm[2])
+    parts = np.arange(0.0, 1.01, 0.5) if np.hypot(*shift) > LEAST_SHIFT_MM else np.zeros(1)
+    stride = max(1, int(camera.px_per_mm(*place) * FIRST_LOOK_MM))
+    best: Fit | None = None
+    for x, y in np.array(place) + parts[:, None] * shift:
+        fit = fit_disc(image, camera, float(x), float(y), kind, near, stride=stride, stiff=FIRST_STIFFNESS)
+        if fit is not None and (best is None or fit.cost < best.cost):
+            best = fit
+    return place if best is None else (best.x_mm, best.y_mm)
 
 
 def find_discs(image: NDArray[np.uint8], camera: Camera) -> list[Found]:
@@ -101,18 +118,13 @@ def find_discs(image: NDArray[np.uint8], camera: Camera) -> list[Found]:
             chosen.append((one, (x, y), kind))
     places = [place for _, place, _ in chosen]
     kinds = [kind for _, _, kind in chosen]
-    fits: list[Fit | None] = [None] * len(chosen)
-    for _ in range(2):  # the second time beside neighbours whose places are fitted, too
-        for index, (x, y) in enumerate(places):
-            near = [
-                Neighbour(*places[other], kinds[other])
-                for other in range(len(places))
-                if other != index and np.hypot(x - places[other][0], y - places[other][1]) < NEAR_MM
-            ]
-            if fits[index] is not None and not near:
-                continue
-            fits[index] = _best_fit(image, camera, (x, y), kinds[index], near, first=fits[index] is None)
-        places = [(fit.x_mm, fit.y_mm) if fit is not None else place for fit, place in zip(fits, places, strict=True)]
+    places = [_first_look(image, camera, places[i], kinds[i], _near(places, kinds, i)) for i in range(len(places))]
+    fits: list[Fit | None] = []
+    for index, (x, y) in enumerate(places):
+        fit = fit_disc(image, camera, x, y, kinds[index], _near(places, kinds, index))
+        fits.append(fit)
+        if fit is not None:
+            places[index] = (fit.x_mm, fit.y_mm)
     return [
         Found(kind, fit, one.rim, one.hole)
         for (one, _, kind), fit in zip(chosen, fits, strict=True)

@@ -6,7 +6,7 @@ Gauss-Newton in x, y, radius and height with the appearance projected out at eac
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -14,20 +14,21 @@ from numpy.typing import NDArray
 
 from calibration import Camera
 from vision.discs.appearance import design, light_gradient
-from vision.discs.rays import Rays, rays_around, to_light
-from vision.discs.regions import FOOT_MM, STATE, curves
-from vision.discs.solid import EDGE_ROUNDING_MM, solid_of
+from vision.discs.rays import Rays, rays_around, to_brightness
+from vision.discs.regions import Curves, curves, outline_distance
+from vision.discs.solid import Solid, solid_of
 
 Array = NDArray[np.float64]
 
 BLUR_PX: Final = 0.65  # lens, colour mosaic and pixel together, sigma
 ROUNDING_BLUR_MM: Final = 0.15  # rounded edges are soft by themselves, sigma
-BAND_MM: Final = 3.0  # pixels up to this far outside the outline take part
+BAND_MM: Final = 2.5  # pixels up to this far outside the outline take part, and of the face this far inside its bend
+HOLE_BAND_MM: Final = 2.5  # and of the face this far around the hole
 COARSE_STEPS: Final = 2  # first steps see a softer picture, so that a start some pixels off still feels the edge
 COARSE_FACTOR: Final = 2.2
-MAX_STEPS: Final = 14
+MAX_STEPS: Final = 12
 STEP_LIMIT_MM: Final = 1.0
-CONVERGED_MM: Final = 1e-3
+CONVERGED_MM: Final = 2e-3
 STUDENT_NU: Final = 4.0  # degrees of freedom of the residuals' distribution
 GRAIN: Final = 0.05  # wood grain and wear: residual light in proportion to the light
 READ_VARIANCE: Final = 2.0  # light units squared: coding and read noise
@@ -35,6 +36,7 @@ SHOT_GAIN: Final = 0.05  # photon noise: variance per unit of light
 # Neighbouring pixels share colour mosaic, coding and grain: each counts for this fraction of an independent one.
 CORRELATION: Final = 4.0
 FREE_MM2: Final = 1e-6  # prior precision of x and y: none
+LEAST_PIXELS: Final = 60  # below this hardly a fifth of a piece is in view at the coarsest scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,23 +76,32 @@ class Neighbour:
 def hidden_by(rays: Rays, neighbours: list[Neighbour], grow_mm: float = 1.0) -> NDArray[np.bool_]:
     """Which lines of sight pass within `grow_mm` of a neighbour's solid, (N,)."""
     hidden = np.zeros(len(rays.floor_mm), dtype=np.bool_)
-    squared = (rays.slope * rays.slope).sum(axis=1) + 1e-12
     for other in neighbours:
         solid = solid_of(other.kind)
-        offset = rays.floor_mm - (other.x_mm, other.y_mm)
-        top = other.base_mm + solid.height_mm - EDGE_ROUNDING_MM
-        nearest = np.clip(-(offset * rays.slope).sum(axis=1) / squared, other.base_mm + FOOT_MM, top)
-        hidden |= np.hypot(*(offset + rays.slope * nearest[:, None]).T) < solid.radius_mm + grow_mm
+        state = np.array([other.x_mm, other.y_mm, solid.radius_mm, solid.height_mm])
+        hidden |= outline_distance(_raised(rays, other.base_mm), state) < grow_mm
     return hidden
 
 
+def _raised(rays: Rays, base_mm: float) -> Rays:
+    """The same lines of sight above a surface `base_mm` higher than the table."""
+    return replace(rays, floor_mm=rays.floor_mm + rays.slope * base_mm) if base_mm else rays
+
+
 def _weights(model: Array, residual: Array) -> tuple[Array, Array, float, float]:
-    level = np.clip(model.mean(axis=1), 1.0, None)
+    """Robust weight (N,) 0..1, full weight (N,), scale and mean cost."""
+    level = np.maximum(model, 1.0)
     expected = np.sqrt(READ_VARIANCE + SHOT_GAIN * level + (GRAIN * level) ** 2)
-    ratio = np.sqrt((residual**2).mean(axis=1)) / expected
+    ratio = np.abs(residual) / expected
     scale = 1.4826 * float(np.median(ratio)) + 0.05
     keep = (1 + (ratio / scale) ** 2 / STUDENT_NU) ** -1.5
     return keep, keep / (expected * scale) ** 2, scale, float(np.log1p(ratio**2 / STUDENT_NU).mean())
+
+
+def _near_curves(shape: Curves) -> NDArray[np.intp]:
+    """Pixels that say something about the place: near the outline, the rounded edge or the hole."""
+    near_rim = (shape.outline.distance < BAND_MM) & (shape.face.distance > -BAND_MM)
+    return np.flatnonzero(near_rim | (shape.hole.distance < HOLE_BAND_MM))
 
 
 def fit_disc(
@@ -101,6 +112,8 @@ def fit_disc(
     kind: str,
     neighbours: list[Neighbour] | None = None,
     base_mm: float = 0.0,
+    stride: int = 1,
+    stiff: float = 1.0,
 ) -> Fit | None:
     """Fit the solid of one disc near a predicted place.
 
@@ -118,6 +131,10 @@ def fit_disc(
         Discs whose pixels are left out.
     base_mm
         Height of the surface that the disc lies on, mm (0 table, 25 rail, 12 another piece).
+    stride
+        Use every `stride`-th pixel of both directions: quicker, for a first look in large pictures.
+    stiff
+        Above 1 the appearance is less free: a wrong place can't be explained away, a right one is less exact.
 
     Returns
     -------
@@ -125,53 +142,51 @@ def fit_disc(
         None when too little of the disc lies in the picture.
     """
     solid = solid_of(kind)
-    rays = rays_around(camera, x_mm, y_mm, solid.radius_mm + BAND_MM + 3.0, base_mm + solid.height_mm / 2)
+    rays = rays_around(camera, x_mm, y_mm, solid.radius_mm + BAND_MM + 3.0, base_mm + solid.height_mm / 2, stride)
     if rays is None:
         return None
-    allowed = np.ones(len(rays.floor_mm), dtype=np.bool_)
+    light = to_brightness(rays.cut(image))
     if neighbours:
-        allowed = ~hidden_by(rays, neighbours)
-    if base_mm:
-        raised = rays.floor_mm + rays.slope * base_mm
-        rays = Rays(rays.left, rays.top, rays.width, rays.height, raised, rays.slope, rays.mm_per_px)
-    light = to_light(rays.cut(image))
-    prior = np.array([x_mm, y_mm, solid.radius_mm, solid.height_mm])
+        clear = np.flatnonzero(~hidden_by(rays, neighbours))
+        rays, light = rays.only(clear), light[clear]
+    return _solve(_raised(rays, base_mm), light, solid, np.array([x_mm, y_mm]), stiff)
+
+
+def _solve(rays: Rays, light: Array, solid: Solid, start: Array, stiff: float) -> Fit | None:
+    prior = np.array([start[0], start[1], solid.radius_mm, solid.height_mm])
     precision = np.array([FREE_MM2, FREE_MM2, solid.radius_sigma_mm**-2, solid.height_sigma_mm**-2])
     state = prior.copy()
-    predicted: Array | None = None
-    scale, kept, used, cost = 1.0, 0.0, 0, np.inf
+    weights = np.ones(len(light))  # kept for every pixel, as the chosen ones change from step to step
     information = np.diag(precision)
+    scale = kept = cost = 0.0
+    used = 0
     for step_number in range(MAX_STEPS):
         blur = BLUR_PX * rays.mm_per_px * (COARSE_FACTOR if step_number < COARSE_STEPS else 1.0)
         blur = float(np.hypot(blur, ROUNDING_BLUR_MM))
-        shape = curves(rays, state, solid.hole_radius_mm)
-        chosen = np.flatnonzero(allowed & (shape.outline.distance < BAND_MM))
-        if len(chosen) < 60:
+        chosen = _near_curves(curves(rays, state, solid.hole_radius_mm))
+        if len(chosen) * rays.stride**2 < LEAST_PIXELS:
             return None
-        model = design(shape, solid.radius_mm, blur)
-        matrix, observed = model.matrix[chosen], light[chosen]
-        rounds = 3 if predicted is None else 1
-        for _ in range(rounds):
-            if predicted is None:
-                keep = weight = np.ones(len(chosen), dtype=np.float64)
-            else:
-                keep, weight, scale, cost = _weights(predicted[chosen], (light - predicted)[chosen])
+        shape = curves(rays.only(chosen), state, solid.hole_radius_mm)
+        model = design(shape, solid.radius_mm, solid.hole_radius_mm, blur, stiff)
+        matrix, observed, weight = model.matrix, light[chosen], weights[chosen]
+        for _ in range(3 if step_number == 0 else 1):
             weighted = matrix * weight[:, None]
             normal = weighted.T @ matrix + model.ridge * float(weight.mean())
             levels = np.asarray(np.linalg.solve(normal, weighted.T @ observed), dtype=np.float64)
-            predicted = np.asarray(model.matrix @ levels, dtype=np.float64)
-        assert predicted is not None
-        gradient = light_gradient(shape, model, levels, blur)[chosen]
-        flat = gradient.reshape(len(chosen), -1)
-        flat = flat - matrix @ np.linalg.solve(normal, weighted.T @ flat)
-        gradient = flat.reshape(gradient.shape) * np.sqrt(weight)[:, None, None]
-        residual = (observed - predicted[chosen]) * np.sqrt(weight)[:, None]
-        gradient = gradient.reshape(-1, STATE)
+            residual = observed - matrix @ levels
+            keep, weight, scale, cost = _weights(observed - residual, residual)
+        gradient = light_gradient(shape, model, levels, blur)
+        weighted = matrix * weight[:, None]
+        normal = weighted.T @ matrix + model.ridge * float(weight.mean())
+        gradient = gradient - matrix @ np.linalg.solve(normal, weighted.T @ gradient)
+        root = np.sqrt(weight)
+        gradient = gradient * root[:, None]
         information = gradient.T @ gradient / CORRELATION + np.diag(precision)
-        pull = gradient.T @ residual.reshape(-1) / CORRELATION + precision * (prior - state)
+        pull = gradient.T @ (residual * root) / CORRELATION + precision * (prior - state)
         step = np.linalg.solve(information, pull)
         length = float(np.hypot(step[0], step[1]))
         state = state + step * min(1.0, STEP_LIMIT_MM / max(length, 1e-9))
+        weights[chosen] = weight
         kept, used = float(keep.mean()), len(chosen)
         if length < CONVERGED_MM and step_number > COARSE_STEPS:
             break

@@ -6,7 +6,7 @@ Over a patch of some dozen pixels both are smooth: the exact inverse of the lens
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -22,7 +22,8 @@ REFERENCE_HEIGHT_MM = 12.0  # any height above zero would do to find the slope
 
 @dataclass(frozen=True, slots=True)
 class Rays:
-    """Lines of sight of the pixels `left`..`left+width-1`, `top`..`top+height-1`, row by row.
+    """Lines of sight of the pixels `left`..`left+width-1`, `top`..`top+height-1`, row by row,
+    every `stride`-th of both.
 
     `floor_mm` (N, 2): where each meets z = 0; `slope` (N, 2): mm sideways per mm of height.
     """
@@ -34,11 +35,16 @@ class Rays:
     floor_mm: Array
     slope: Array
     mm_per_px: float
+    stride: int = 1
 
     def cut(self, image: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """The patch of `image` that belongs to these rays, (N, 3)."""
-        patch = image[self.top : self.top + self.height, self.left : self.left + self.width]
+        patch = image[self.top : self.top + self.height : self.stride, self.left : self.left + self.width : self.stride]
         return patch.reshape(-1, patch.shape[2])
+
+    def only(self, chosen: NDArray[np.intp]) -> Rays:
+        """Some of the rays; what is cut no longer matches them."""
+        return replace(self, floor_mm=self.floor_mm[chosen], slope=self.slope[chosen])
 
 
 def _cubic_basis(u: Array, v: Array) -> Array:
@@ -46,8 +52,8 @@ def _cubic_basis(u: Array, v: Array) -> Array:
     return np.stack([u**i * v**j for i, j in powers], axis=1)
 
 
-def rays_around(camera: Camera, x_mm: float, y_mm: float, half_mm: float, height_mm: float) -> Rays | None:
-    """Rays of a square patch about the point (x, y, height); None when the patch lies outside the picture."""
+def rays_around(camera: Camera, x_mm: float, y_mm: float, half_mm: float, height_mm: float, stride: int = 1) -> Rays | None:
+    """Rays of every `stride`-th pixel of a square patch about (x, y, height); None when it lies outside the picture."""
     scale = camera.px_per_mm(x_mm, y_mm, height_mm)
     centre = camera.to_px([[x_mm, y_mm, height_mm]])[0]
     reach = half_mm * scale
@@ -65,23 +71,32 @@ def rays_around(camera: Camera, x_mm: float, y_mm: float, half_mm: float, height
     half = np.array([(right - left) / 2, (bottom - top) / 2])
     unit_nodes = (nodes - middle) / half
     surface = np.linalg.lstsq(_cubic_basis(unit_nodes[:, 0], unit_nodes[:, 1]), np.c_[floor, slope], rcond=None)[0]
-    grid_x, grid_y = np.meshgrid(np.arange(left, right + 1), np.arange(top, bottom + 1))
+    grid_x, grid_y = np.meshgrid(np.arange(left, right + 1, stride), np.arange(top, bottom + 1, stride))
     u = (grid_x.ravel() - middle[0]) / half[0]
     v = (grid_y.ravel() - middle[1]) / half[1]
     values = _cubic_basis(u, v) @ surface
-    return Rays(left, top, right - left + 1, bottom - top + 1, values[:, :2], values[:, 2:], 1 / scale)
+    return Rays(left, top, right - left + 1, bottom - top + 1, values[:, :2], values[:, 2:], 1 / scale, stride)
 
 
-def linear_light_table() -> NDArray[np.float32]:
+def _linear_light() -> NDArray[np.float32]:
     """sRGB code value 0..255 -> linear light 0..255, shape (256,); edges mix in light, not in code values (IEC 61966-2-1)."""
     code = np.arange(256) / 255.0
     light = np.where(code <= 0.04045, code / 12.92, ((code + 0.055) / 1.055) ** 2.4)
     return (255.0 * light).astype(np.float32)
 
 
-LINEAR_LIGHT = linear_light_table()
+LINEAR_LIGHT = _linear_light()
 
 
 def to_light(pixels: NDArray[np.uint8]) -> Array:
     """Code values (..., 3) -> linear light (..., 3), 0..255."""
     return np.asarray(cv2.LUT(pixels, LINEAR_LIGHT), dtype=np.float64)
+
+
+def to_brightness(pixels: NDArray[np.uint8]) -> Array:
+    """Code values (N, 3) BGR -> linear light of the luma (N,), 0..255.
+
+    Luma only: cameras smooth and subsample colour (denoising, 4:2:0), so that edges in it lie softer and elsewhere.
+    """
+    luma = pixels.astype(np.float64) @ np.array([0.114, 0.587, 0.299])  # BT.601, as JPEG and H.264 code it
+    return np.asarray(np.interp(luma, np.arange(256), LINEAR_LIGHT), dtype=np.float64)

@@ -1,7 +1,7 @@
-"""Which part of a disc every pixel of a patch shows, as smooth functions of the disc's place and size.
+"""Which part of a disc every line of sight meets, as smooth functions of the disc's place and size.
 
-Five nested curves: outline of the solid ⊃ crest of the rounded edge ⊃ flat of the face ⊃ rim of the hole ⊃ floor seen through it.
-Each is a signed distance in mm (negative inside) with its gradient, so that the fit needs no numerical differences.
+Outline of the solid, crest (the widest ring of the rounded upper edge), flat of the face, rim of the hole, and floor seen through
+it. Each is a signed distance in mm (negative inside) with its gradient, so that the fit needs no numerical differences.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ from vision.discs.solid import EDGE_ROUNDING_MM
 Array = NDArray[np.float64]
 
 FOOT_MM: Final = 0.5  # the lower edge is rounded too: the outline leaves the table this far up, mm
-CREST_IN_MM: Final = 0.6  # the rounded edge turns from lit like the face to lit like the wall this far inside the radius, mm
-CREST_DOWN_MM: Final = 0.2  # and this far below the face, mm
-FACE_IN_MM: Final = 1.7  # the flat of the face ends this far inside the radius, mm
+FACE_IN_MM: Final = 2.4  # the face begins to bend down this far inside the radius, mm
 HOLE_OUT_MM: Final = 0.2  # the hole's rim is rounded: its dark starts a little outside the bored radius, mm
+LEAST_RIM_MM: Final = 0.3  # seen flat from the side the rim shrinks; below this its coordinate would jump
 
 STATE: Final = 4  # x, y, radius, height
 
@@ -48,7 +47,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """The five curves, and the directions (N, 2) from the axis at outline and face."""
+    """The curves, the directions (N, 2) from the axis at outline and face, and the distance (N,) from the axis at the face."""
 
     outline: Curve
     crest: Curve
@@ -58,6 +57,14 @@ class Curves:
     outline_direction: Array
     face_direction: Array
     face_distance: Array
+
+    def rim(self) -> Curve:
+        """Coordinate across the rounded edge, 0 at the flat of the face, 1 at the crest, clipped there."""
+        inner, outer = self.face.distance, self.crest.distance
+        width = np.maximum(inner - outer, LEAST_RIM_MM)
+        place = np.clip(inner / width, 0.0, 1.0)
+        slope = (inner[:, None] * self.crest.gradient - outer[:, None] * self.face.gradient) / (width * width)[:, None]
+        return Curve(place, slope * ((place > 0) & (place < 1))[:, None])
 
 
 def _circle(offset: Array, radius: float, radius_grows: float, rise: Array | None) -> tuple[Curve, Array, Array]:
@@ -70,18 +77,31 @@ def _circle(offset: Array, radius: float, radius_grows: float, rise: Array | Non
     return Curve(distance - radius, gradient), unit, distance
 
 
+def outline_distance(rays: Rays, state: Array) -> Array:
+    """Signed distance (N,) in mm of every line of sight from the solid with `state` = x, y, radius, height."""
+    offset, _ = _nearest(rays, state)
+    out: Array = np.sqrt(offset[:, 0] ** 2 + offset[:, 1] ** 2) - state[2]
+    return out
+
+
+def _nearest(rays: Rays, state: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """Offset from the axis where a line of sight passes nearest to it between foot and crest, and whether that is the crest."""
+    top = float(state[3]) - EDGE_ROUNDING_MM
+    from_axis = rays.floor_mm - state[:2]
+    slope = rays.slope
+    height = np.clip(-(from_axis * slope).sum(axis=1) / ((slope * slope).sum(axis=1) + 1e-12), FOOT_MM, top)
+    return from_axis + slope * height[:, None], height >= top - 1e-9
+
+
 def curves(rays: Rays, state: Array, hole_radius_mm: float) -> Curves:
     """Distances of every line of sight from the solid with `state` = x, y, radius, height in mm."""
     radius, height = float(state[2]), float(state[3])
     slope = rays.slope
     from_axis = rays.floor_mm - state[:2]
-    # A line of sight meets the solid where it passes nearest to the axis between foot and crest.
-    nearest = np.clip(-(from_axis * slope).sum(axis=1) / ((slope * slope).sum(axis=1) + 1e-12), FOOT_MM, height - EDGE_ROUNDING_MM)
-    at_top = nearest >= height - EDGE_ROUNDING_MM - 1e-9
-    outline, outline_unit, _ = _circle(from_axis + slope * nearest[:, None], radius, 1.0, slope * at_top[:, None])
-    crest, _, _ = _circle(from_axis + slope * (height - CREST_DOWN_MM), radius - CREST_IN_MM, 1.0, slope)
-    upper = from_axis + slope * height
-    face, face_unit, face_distance = _circle(upper, radius - FACE_IN_MM, 1.0, slope)
+    nearest, at_crest = _nearest(rays, state)
+    outline, outline_unit, _ = _circle(nearest, radius, 1.0, slope * at_crest[:, None])
+    crest, _, _ = _circle(from_axis + slope * (height - EDGE_ROUNDING_MM), radius, 1.0, slope)
+    face, face_unit, face_distance = _circle(from_axis + slope * height, radius - FACE_IN_MM, 1.0, slope)
     hole_gradient = face.gradient.copy()
     hole_gradient[:, 2] = 0.0
     hole = Curve(face_distance - (hole_radius_mm + HOLE_OUT_MM), hole_gradient)
