@@ -49,13 +49,17 @@ SETTLED_S = 10.0
 
 
 class Connection(msgspec.Struct, frozen=True):
-    """How things stand with the broker, for health, doctor and the board."""
+    """How things stand with the broker, for health, doctor and the board.
+
+    `waiting` messages are in the outbox, `acknowledge_ms` is how long the broker took to acknowledge the last one.
+    """
 
     connected: bool
     broker: str
     reason: str | None
     waiting: int
     failures: int
+    acknowledge_ms: float | None = None
 
 
 class Publisher:
@@ -84,8 +88,9 @@ class Publisher:
         self._states: OrderedDict[Topic, bytes] = OrderedDict()
         self._unsent_states: set[Topic] = set()
         self._answers: deque[tuple[bytes, bytes | None]] = deque(maxlen=WAITING_ANSWERS)
-        # seq → acknowledged, in the order they were sent.
-        self._flight: OrderedDict[int, bool] = OrderedDict()
+        # seq → when it was sent (s, monotonic), None once acknowledged; in the order they were sent.
+        self._flight: OrderedDict[int, float | None] = OrderedDict()
+        self._acknowledge_ms: float | None = None
         self._replay = ReplayDesk(outbox)
         self._judges = JudgeDesk(on_judge or _no_judge, self._answer)
         self._connected = False
@@ -132,7 +137,7 @@ class Publisher:
     def connection(self) -> Connection:
         """How things stand now."""
         with self._changed:
-            return Connection(self._connected, str(self._address), self._reason, self._outbox.waiting, self._failures)
+            return Connection(self._connected, str(self._address), self._reason, self._outbox.waiting, self._failures, self._acknowledge_ms)
 
     def close(self, timeout_s: float = 2.0) -> None:
         """Say goodbye (status offline) and stop; what waits in the outbox goes out at the next start."""
@@ -224,9 +229,10 @@ class Publisher:
             self._send_states(link)
         if (room := WINDOW - link.unacknowledged) > 0:
             for item in self._outbox.read(self._sent_up_to + 1, room):
+                now_s = time.monotonic()
                 if not self._flight:
-                    self._progress = time.monotonic()
-                self._flight[item.seq] = False
+                    self._progress = now_s
+                self._flight[item.seq] = now_s
                 self._sent_up_to = item.seq
                 on_ack = partial(self._acknowledged, item.seq)
                 link.publish(f"{topics.PREFIX}/{self._table}/{item.topic}", item.payload, qos=1, on_ack=on_ack)
@@ -250,10 +256,12 @@ class Publisher:
     def _acknowledged(self, seq: int, refused: str | None) -> None:
         if refused is not None:
             raise BrokerRefused(f"{self._address}: the broker refuses {self._table}'s messages: {refused}")
-        self._flight[seq] = True
         self._progress = time.monotonic()
+        if (sent_s := self._flight[seq]) is not None:
+            self._acknowledge_ms = (self._progress - sent_s) * 1e3
+        self._flight[seq] = None
         done = 0
-        while self._flight and self._flight[oldest := next(iter(self._flight))]:
+        while self._flight and self._flight[oldest := next(iter(self._flight))] is None:
             del self._flight[oldest]
             done = oldest
         if done:

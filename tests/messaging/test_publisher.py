@@ -44,6 +44,7 @@ def test_messages_arrive_in_order_under_rising_seq(
             outbox.put_entry(f"key-{number}", [(topics.STROKE, {"entry": number}), (topics.RULING, {"entry": number})])
         assert publisher.wait_drained(5)
         assert publisher.connection.connected
+        assert 0 < (publisher.connection.acknowledge_ms or 0) < 5000
     assert wait_until(lambda: len(subscriber.seqs()) >= 100)
     assert subscriber.seqs() == list(range(1, 101))
     assert outbox.waiting == 0
