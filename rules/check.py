@@ -27,6 +27,7 @@ from rules.facts import (
     Returned,
     Stacked,
     Stroke,
+    Struck,
     TableShaken,
     Time,
     TimelineEvent,
@@ -193,24 +194,27 @@ def _ids(event: TimelineEvent) -> list[str]:
 def _timeline(timeline: list[TimelineEvent], known: dict[str, Disc] | None, sides: Container[Side]) -> None:
     last = -math.inf
     for event in timeline:
-        if not math.isfinite(event.t):
+        if not last <= event.t < math.inf:
+            if math.isfinite(event.t):
+                raise EntryUnusable(f"time runs backwards in the timeline: {event.t} after {last}")
             raise EntryUnusable("a time in the timeline is not finite")
-        if event.t < last:
-            raise EntryUnusable(f"time runs backwards in the timeline: {event.t} after {last}")
         last = event.t
-        if isinstance(event, Rest):
+        if isinstance(event, Struck | Rest):
             continue
         ids = _ids(event)
-        for i in ids:
-            if known is not None and i not in known:
-                raise EntryUnusable(f"unknown disc {i!r} in the timeline; it is not in 'before'")
-        if len(set(ids)) != len(ids):
+        if known is not None:
+            for i in ids:
+                if i not in known:
+                    raise EntryUnusable(f"unknown disc {i!r} in the timeline; it is not in 'before'")
+        if len(ids) > 1 and len(set(ids)) != len(ids):
             raise EntryUnusable(f"a disc is named twice in one event: {ids}")
         if isinstance(event, Contact) and len(ids) < 2:
             raise EntryUnusable("a contact needs two discs")
-        confidence = getattr(event, "confidence", None)
-        if confidence is not None and not 0.0 <= confidence <= 1.0:
-            raise EntryUnusable(f"confidence {confidence} is not between 0 and 1")
+        if isinstance(event, Contact | Rail | Pocketed):
+            confidence = event.confidence
+            if confidence is not None and not 0.0 <= confidence <= 1.0:
+                raise EntryUnusable(f"confidence {confidence} is not between 0 and 1")
+            continue
         for name in _FIGURES.get(type(event), ()):
             value = getattr(event, name)
             if value is not None and not math.isfinite(value):

@@ -168,9 +168,10 @@ def finish(d: Draft) -> tuple[Core, Ruling]:
     player = player_at(core, holder)
     if d.earned[player] and given.get("turn") != "continues" and d.interrupts is None:
         d.reasons.append("18.1.d")
-    penalties = [d.earned[n] + d.deferred[n] for n in range(len(core.seats))]
-    tally = tuple(a + b for a, b in zip(d.set.penalties, penalties, strict=True))
-    d.set = msgspec.structs.replace(d.set, penalties=tally)
+    penalties = sum(d.earned) + sum(d.deferred)
+    if penalties:
+        tally = tuple(map(sum, zip(d.set.penalties, d.earned, d.deferred, strict=True)))
+        d.set = msgspec.structs.replace(d.set, penalties=tally)
     turn: Turn = "interrupted" if d.interrupts is not None else "passes" if d.reasons else "continues"
     if d.end is None:
         d.end = _first_series_failed(d, turn)
@@ -194,7 +195,7 @@ def finish(d: Draft) -> tuple[Core, Ruling]:
         turn=turn,
         next=None if core.over else core.set.turn,
         next_reason=d.reasons,
-        penalty_pieces=sum(penalties),
+        penalty_pieces=penalties,
         debt=by_side(d.core, d.set.debt),
         place=[] if ended else d.place,
         restore=[] if ended else d.restore,
@@ -239,14 +240,15 @@ def _lay_out(d: Draft, turn: Turn) -> None:
 
 def _pass_turn(d: Draft, turn: Turn) -> None:
     """18.1, 21.1: the next side; one with a penalty piece to come gets it now and loses the turn just gained (17.1.o)."""
-    pending = tuple(a + b for a, b in zip(d.set.pending, d.deferred, strict=True))
-    s = msgspec.structs.replace(d.set, pending=pending)
+    if any(d.deferred):
+        pending = tuple(map(sum, zip(d.set.pending, d.deferred, strict=True)))
+        d.set = msgspec.structs.replace(d.set, pending=pending)
     if turn == "continues":
-        d.set = s
         return
     if turn == "interrupted":
-        s = msgspec.structs.replace(s, interrupted=player_at(d.core, s.turn), violation=bool(d.interrupts))
-    d.set = msgspec.structs.replace(s, turn=after_side(d.core, s.turn), turns_ended=s.turns_ended + 1, told_at_s=None)
+        d.set = msgspec.structs.replace(d.set, interrupted=player_at(d.core, d.set.turn), violation=bool(d.interrupts))
+    following = after_side(d.core, d.set.turn)
+    d.set = msgspec.structs.replace(d.set, turn=following, turns_ended=d.set.turns_ended + 1, told_at_s=None)
     while d.set.pending[n := player_at(d.core, d.set.turn)]:
         d.lay_penalties(d.set.turn, d.set.pending[n])
         d.reasons.append("17.1.o")
