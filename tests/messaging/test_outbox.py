@@ -69,6 +69,28 @@ def test_every_byte_prefix_is_filled_again_from_the_log_under_the_same_seqs(memo
             shutil.rmtree(folder)
 
 
+@pytest.mark.parametrize("sent", [2, 4, 8])
+def test_a_cut_outbox_with_its_mark_sends_what_was_due_under_its_seq_and_nothing_again(memory_path: Path, sent: int) -> None:
+    wanted = keys(4)
+    with Outbox.open(memory_path / "whole") as outbox:
+        put_all(outbox, wanted)
+        expected = {seq: rest for seq, *rest in content(outbox)}
+        outbox.mark_sent(sent)
+    whole, mark = ((memory_path / "whole" / name).read_bytes() for name in ("outbox.jsonl", "sent"))
+    for cut in range(len(whole) + 1):
+        folder = memory_path / f"{cut}"
+        folder.mkdir()
+        (folder / "outbox.jsonl").write_bytes(whole[:cut])
+        (folder / "sent").write_bytes(mark)
+        with Outbox.open(folder) as outbox:
+            put_all(outbox, wanted)
+            held = {seq: rest for seq, *rest in content(outbox)}
+            assert {seq: rest for seq, rest in held.items() if seq > sent} == {seq: expected[seq] for seq in range(sent + 1, 9)}, cut
+            assert all(held[seq] == expected[seq] for seq in held), cut
+            assert (outbox.sent_seq, outbox.next_seq) == (sent, 9), cut
+        shutil.rmtree(folder)
+
+
 @pytest.mark.parametrize("sent", range(9))
 def test_a_lost_outbox_goes_on_after_what_was_acknowledged(tmp_path: Path, sent: int) -> None:
     wanted = keys(4)
