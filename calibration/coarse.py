@@ -6,7 +6,7 @@ every line; a guess that is wrong costs time, never a wrong answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Final, Literal
 
@@ -114,9 +114,19 @@ def _from_above(normal: Array) -> tuple[Array, Array]:
     return np.asarray(rvec, dtype=np.float64), np.array([[centre[0] * depth], [centre[1] * depth], [depth]])
 
 
-def guesses(gray: NDArray[np.uint8], lens: Lens, most: int = 6) -> list[View]:
+def _pooled(grays: Sequence[NDArray[np.uint8]]) -> Array:
+    """Candidates of several pictures of one unmoved camera: what a hand hides in one shows in another."""
+    every = np.concatenate([pocket_candidates(gray) for gray in grays])
+    kept: list[Array] = []
+    for row in every[np.argsort(-every[:, 3])]:
+        if all(np.hypot(*(row[:2] - other[:2])) > other[2] for other in kept):
+            kept.append(row)
+    return np.array(kept[:CANDIDATES], dtype=np.float64).reshape(-1, 4)
+
+
+def guesses(grays: Sequence[NDArray[np.uint8]], lens: Lens, most: int = 6) -> list[View]:
     """Poses worth refining, most promising first."""
-    points = pocket_candidates(gray)
+    points = _pooled(grays)
     ranked = sorted(_squares(points), key=lambda item: -item[1])[: 4 * most]
     found: list[tuple[float, View]] = []
     # On the table SW, NW, NE, SE is clockwise from above, as ascending angle is in a picture with y down.

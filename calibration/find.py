@@ -30,6 +30,7 @@ Array = NDArray[np.float64]
 Gray = NDArray[np.float32]
 
 DIAMETER_STEP_RAD: Final = math.radians(0.75)  # 125 mm away that is 1.6 mm: within the next search's reach
+CERTAIN_SHARE: Final = 0.6  # of the lines' stretches; no wrong guess has shown half of that, so no other is tried
 DARKEST: Final = 12.0  # grey levels; below, noise is as large as any line
 
 
@@ -73,26 +74,21 @@ def find_table(
     if any(image.shape[:2] != (height, width) for image in images):
         raise TableNotFound("the pictures differ in size: give pictures of one camera mode only")
     prior = prior_for(width, height, camera) if lens is None else None
-    start = prior.start if prior is not None else lens
-    assert start is not None
+    start = lens if lens is not None else prior_for(width, height, camera).start
     start.check_size(width, height, "calibrate")
     grays = [np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), dtype=np.uint8) for image in images]
     _check_light(grays)
-    best: tuple[float, Stage] | None = None
-    for gray in grays:
-        for view in guesses(gray, start):
-            stage = _approach([g.astype(np.float32) for g in grays], turned(view, south), prior)
-            if stage is None:
-                continue
-            if best is None or stage.score > best[0]:
-                best = (stage.score, stage)
-            if stage.score > 0.6:
+    best: Stage | None = None
+    pictures = [gray.astype(np.float32) for gray in grays]
+    for view in guesses(grays, start):
+        stage = _approach(pictures, turned(view, south), prior)
+        if stage is not None and (best is None or stage.score > best.score):
+            best = stage
+            if stage.score > CERTAIN_SHARE:
                 break
-        if best is not None and best[0] > 0.6:
-            break
     if best is None:
         raise TableNotFound("no table found: nothing in the picture looks like four pockets at the corners of a square")
-    return _finish(best[1], start, prior)
+    return _finish(best, start, prior)
 
 
 @dataclass(frozen=True, slots=True)

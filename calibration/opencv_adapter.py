@@ -56,7 +56,7 @@ def find_charuco(gray: Gray, board: cv2.aruco.CharucoBoard) -> BoardView:
         return BoardView(np.zeros((0, 3)), np.zeros((0, 2)), markers)
     px = np.asarray(corners, dtype=np.float32).reshape(-1, 1, 2)
     numbers = np.asarray(ids, dtype=np.int32).reshape(-1, 1)
-    object_mm, _ = board.matchImagePoints(px, numbers)
+    object_mm, _ = board.matchImagePoints(px, numbers)  # type: ignore[call-overload]  # the stubs know marker boards only
     object_mm = np.asarray(object_mm, dtype=np.float64).reshape(-1, 3)
     return BoardView(object_mm, _refined(gray, _to_full(px.reshape(-1, 2), scale)), markers)
 
@@ -71,7 +71,7 @@ def find_chessboard(gray: Gray, columns: int, rows: int, square_mm: float) -> Bo
         return none
     grid = np.mgrid[0:columns, 0:rows].T.reshape(-1, 2) * square_mm
     object_mm = np.c_[grid, np.zeros(len(grid))].astype(np.float64)
-    return BoardView(object_mm, _refined(gray, _to_full(np.asarray(corners).reshape(-1, 2), scale)), 0)
+    return BoardView(object_mm, _refined(gray, _to_full(np.asarray(corners, dtype=np.float32).reshape(-1, 2), scale)), 0)
 
 
 def calibrate_camera(
