@@ -84,9 +84,9 @@ def watch(video: Path, truth: dict[str, Any], folder: Path, *extra: str) -> tupl
     return entries, rulings
 
 
-def differences(video: Path, truth: dict[str, Any], folder: Path) -> list[str]:
-    """What the product got wrong on one clip; empty when all is right."""
-    entries, rulings = watch(video, truth, folder, "--no-mqtt")
+def differences(video: Path, truth: dict[str, Any], folder: Path, *extra: str) -> list[str]:
+    """What the product got wrong on one clip, run with extra words; empty when all is right."""
+    entries, rulings = watch(video, truth, folder, *extra)
     true_stroke, true_ruling = expected(truth, video.stem)
     strokes = [(e.stroke, r) for e, r in zip(entries, rulings, strict=True) if e.stroke is not None]
     wrong = [] if len(entries) == 1 else [f"{len(entries)} entries instead of 1"]
@@ -110,7 +110,7 @@ def main(argv: list[str]) -> None:
             continue
         clips += 1
         with tempfile.TemporaryDirectory() as folder:
-            wrong = differences(path.with_suffix(".mp4"), truth, Path(folder))
+            wrong = differences(path.with_suffix(".mp4"), truth, Path(folder), "--no-mqtt")
         right += not wrong
         print(f"{path.stem}: {'; '.join(wrong) or 'right'}", flush=True)
     print(f"{right} of {clips} clips ruled as their truth is")

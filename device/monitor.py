@@ -134,8 +134,17 @@ class Monitor:
 
     def _rule(self) -> None:
         try:
-            while (fact := self._facts.get()) is not _END:
+            while True:
+                try:
+                    fact = self._facts.get(timeout=_RETRY_S)
+                except queue.Empty:
+                    self._referee.retry()
+                    continue
+                if fact is _END:
+                    break
                 self._rule_on(fact)
+            if not self._referee.retry():
+                raise StorageFailed("the last rulings are in the match log but did not get into the outbox; the next start sends them")
         except Exception as error:  # carried to the frame thread, which raises it
             self._failure = error
 

@@ -155,14 +155,18 @@ class Referee:
         return bool(named) and named <= asked
 
     def _send(self, line: LogLine, ruling: Ruling) -> None:
-        """Into the outbox, after everything that could not go there before; it is in the log in any case."""
         self._unsent.append((line.key, messages(line, ruling)))
+        self.retry()
+
+    def retry(self) -> bool:
+        """Put into the outbox what could not go there before, in order; whether nothing waits. It is all in the log in any case."""
         try:
             while self._unsent:
                 self._outbox.put_entry(*self._unsent[0])
                 self._unsent.popleft()
         except (OutboxFull, StorageFailed) as error:
             _log.warning("%s; %d rulings wait", error, len(self._unsent))
+        return not self._unsent
 
     def _announce(self) -> None:
         if self._state is not None:

@@ -25,6 +25,7 @@ from device.referee import NewMatch, Referee
 from device.service import Service
 from device.sources.choose import PICAMERA, VIRTUAL, default_source, open_source
 from device.sources.frame import Source
+from device.storage.lines import UNREADABLE
 from device.table_session import SessionSettings, TableSession
 from rules.errors import InputUnusable, NovussError, WrongUsage
 from rules.facts import Entry, Match
@@ -227,6 +228,6 @@ def read_match(path: Path) -> Match:
         plain = msgspec.json.decode(data)
         wrapped = plain if isinstance(plain, dict) and "match" in plain else {"match": plain}
         entry = msgspec.convert(wrapped, Entry)
-    except msgspec.MsgspecError as error:
+    except UNREADABLE as error:
         raise InputUnusable(f"{path}: not a match entry ({error})") from error
     return cast("Match", entry.match)

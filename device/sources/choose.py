@@ -31,7 +31,7 @@ def open_source(what: str, *, seed: int = 1, realtime: bool = True) -> Source:
     if what == VIRTUAL:
         from device.sources.virtual import VirtualSource
 
-        return VirtualSource(seed=seed, realtime=realtime)
+        return VirtualSource(seed=seed, realtime=realtime, patient=True)
     path = Path(what)
     if path.is_dir():
         return StillsSource(path)

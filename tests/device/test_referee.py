@@ -65,11 +65,11 @@ def stroke(side: Side = "S", first: str = "r1") -> Stroke:
 class Table:
     """A referee with real files in a folder, and what it published."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, waiting_limit: int = 1000) -> None:
         self.state: dict[str, Any] = {}
         self.rulings: list[Ruling] = []
         self.log, recovered = MatchLog.open(folder / "log.jsonl")
-        self.outbox = Outbox.open(folder / "outbox")
+        self.outbox = Outbox.open(folder / "outbox", waiting_limit=waiting_limit)
         self.referee = Referee(self.log, recovered, self.outbox, self._publish, NewMatch(), lambda ruling, _: self.rulings.append(ruling))
 
     def _publish(self, topic: topics.Topic, payload: Any) -> None:
@@ -126,6 +126,19 @@ def test_what_a_crash_kept_from_the_outbox_is_put_there_once(tmp_path: Path) -> 
     again = Table(tmp_path)
     assert again.sent() == whole
     again.close()
+
+
+def test_a_full_outbox_holds_rulings_back_until_there_is_room(tmp_path: Path) -> None:
+    table = Table(tmp_path, waiting_limit=2)
+    table.referee.begin(MATCH, resume=False)
+    table.referee.enter(Entry(stroke=stroke()))
+    table.referee.enter(Entry(stroke=stroke("N", "b1")))
+    assert not table.referee.retry()
+    assert [seq for seq, _, _ in table.sent()] == [1, 2]
+    table.outbox.mark_sent(2)
+    assert table.referee.retry()
+    assert [(seq, payload["entry"]) for seq, _, payload in table.sent()] == [(1, 1), (2, 1), (3, 2), (4, 2)]
+    table.close()
 
 
 def test_facts_that_cannot_be_ruled_on_change_nothing(tmp_path: Path) -> None:
