@@ -42,9 +42,12 @@ def fold_line(state: State | None, line: bytes, number: int) -> tuple[State, Rul
 def rulings(lines: Iterable[bytes]) -> Iterator[Ruling]:
     """The rulings of a log, as its lines come."""
     state: State | None = None
+    number = 1
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         state, ruling = fold_line(state, line, number)
         if ruling is not None:
             yield ruling
+    if state is None:
+        raise LogUnusable(number, "the log is empty; it begins with a match entry")

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from rules.reading import SIGMAS
 from rules.ruling import Alternative, Ruling
 from rules.table import SIDES, TOWARD, Side
 from rules.words import de, en, lv
@@ -77,7 +78,8 @@ class _Speaker:
         for margin in [] if isinstance(ruling.margins, msgspec.UnsetType) else ruling.margins:
             if abs(margin.clearance_mm) > NEAR_MM:
                 continue
-            how = self.phrases["dark" if margin.clearance_mm >= 0 else "light"]
+            close = abs(margin.clearance_mm) <= SIGMAS * margin.sigma_mm and margin.sigma_mm > 0
+            how = self.phrases["close" if close else "dark" if margin.clearance_mm >= 0 else "light"]
             out.append(self._t("margin", id=margin.id, mm=f"{abs(margin.clearance_mm):.1f}", how=how))
         if seen.return_margin_mm is not None and seen.return_margin_mm > 0:
             out.append(self._t("return_margin", mm=f"{seen.return_margin_mm:.1f}"))

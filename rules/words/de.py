@@ -95,6 +95,7 @@ PHRASES: Final[dict[str, str]] = {
     "if": "wenn {what}",
     "dark": "dunkel",
     "light": "hell",
+    "close": "zu knapp",
     "touched": "berührt",
     "untouched": "nicht berührt",
     "together": "zugleich",

@@ -95,6 +95,7 @@ PHRASES: Final[dict[str, str]] = {
     "if": "if {what}",
     "dark": "dark",
     "light": "light",
+    "close": "too close to call",
     "touched": "touched",
     "untouched": "not touched",
     "together": "at once",

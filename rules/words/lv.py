@@ -95,6 +95,7 @@ PHRASES: Final[dict[str, str]] = {
     "if": "ja {what}",
     "dark": "tumšs",
     "light": "gaišs",
+    "close": "par tuvu, lai izšķirtu",
     "touched": "skarts",
     "untouched": "nav skarts",
     "together": "reizē",

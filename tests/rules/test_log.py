@@ -115,6 +115,12 @@ def test_entries_before_a_match():
         list(rulings(lines(GOOD)))
 
 
+@pytest.mark.parametrize("log", [[], [b"\n"], [b" \n", b"\n"]])
+def test_an_empty_log_is_said_to_be_empty(log):
+    with pytest.raises(LogUnusable, match="empty"):
+        list(rulings(log))
+
+
 def test_figures_that_are_not_finite():
     state = start(read_entry(lines(match())[0], 1).match)
     text = json.dumps(GOOD)

@@ -107,6 +107,8 @@ def test_reviews_name_each_reading():
     text = said(stroke("S", "r1@150,160 r3@-60,-374.7~0.3 b1@-150,260", "r3"))
     assert text.startswith("Judge decides: if r3 dark: Penal stroke")
     assert " / if r3 light: Lawful stroke." in text
+    full = said(stroke("S", "r1@150,160 r3@-60,-374.7~0.3 b1@-150,260", "r3"), form="full")
+    assert full.count("r3: 0.2 mm from the line (too close to call).") == 2
     assert "if over the line" in said(stroke("S", BOARD, "r1", "in r1 NE", "back 5.6~0.2"))
     shaken = [stroke("S", BOARD, "r1"), incident(None, BOARD, {"event": "table_shaken", "moved": ["r1"]})]
     assert "if table shaken by nobody" in said(*shaken)
