@@ -66,7 +66,8 @@ class ArrivalFinder:
             return None
         px = np.array(island) * SHRINK + (SHRINK - 1) / 2
         best: tuple[float, Kind, Fit] | None = None
-        sizes: list[Kind] = [k for k in ("striker", "red") if k == "striker" and k in wanted or k == "red" and set(wanted) & {"red", "black"}]
+        # A red piece stands for both colours: they differ in nothing that the fit looks at.
+        sizes: list[Kind] = [*(["striker"] if "striker" in wanted else []), *(["red"] if {"red", "black"} & set(wanted) else [])]  # type: ignore[list-item]
         for size in sizes:
             shape = shape_of(size)
             centre = self._camera.to_mm(px[None], shape.height_mm)[0]

@@ -28,6 +28,7 @@ _LEAST_KICK_MM_S: Final = 25.0  # weaker breaks are bends of a poor run, not con
 _MATCH_S: Final = 0.004  # breaks of two partners further apart are two contacts
 _SHIFT_MM: Final = 0.3  # slow error of a disc's position, which turns into time through the kick
 _TURNED_MM: Final = 2.0  # back from its farthest point: a disc that only creeps out has not come back
+_BACKING: Final = 0.3  # share of the push that goes toward what backs a disc
 _NEEDED_MM_S: Final = 80.0  # a partner that must have got this much and shows no break speaks against the contact
 
 
@@ -177,7 +178,29 @@ def _one_sided(first: str, second: str, t_s: float, paths: Mapping[str, Path]) -
         near = [k for k in paths[a].breaks if abs(k.t_s - t_s) < 2 * _MATCH_S]
         if near and not any(abs(k.t_s - t_s) < 3 * _MATCH_S for k in paths[b].breaks):
             due = paths[a].mass / paths[b].mass * float(np.hypot(*near[0].kick_mm_s))
-            return due > _NEEDED_MM_S
+            return due > _NEEDED_MM_S and not _is_backed(a, b, t_s, paths)
+    return False
+
+
+def _is_backed(pusher: str, pushed: str, t_s: float, paths: Mapping[str, Path]) -> bool:
+    """Whether a disc that is pushed lies against a rail or another disc and hands the push on."""
+    here, there = paths[pushed].at(t_s), paths[pusher].at(t_s)
+    if here is None or there is None:
+        return False
+    way = (here - there) / max(float(np.hypot(*(here - there))), 1e-6)
+    radius = paths[pushed].shape.radius_mm
+    for side in SIDES:
+        toward = np.array(TOWARD[side], dtype=np.float64)
+        if HALF_MM - float(here @ toward) - radius < _REACH_MM and float(way @ toward) > _BACKING:
+            return True
+    for other in paths.values():
+        at = other.at(t_s)
+        if other.id in (pusher, pushed) or at is None:
+            continue
+        between = at - here
+        distance = float(np.hypot(*between))
+        if distance - radius - other.shape.radius_mm < _REACH_MM and float(way @ between) / distance > _BACKING:
+            return True
     return False
 
 

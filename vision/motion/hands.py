@@ -68,7 +68,8 @@ class HandFinder:
                 votes += np.bincount(outside, minlength=len(SIDES))
         mask: Mask = keep[labels]
         side = SIDES[int(votes.argmax())] if votes.any() else None
-        return Foreign(mask, side, int(mask.sum()), self._islands(changed & ~explained & ~mask & self._scene.surface & ~self._scene.pockets))
+        left = changed & ~explained & ~mask & self._scene.surface & ~self._scene.pockets
+        return Foreign(mask, side, int(mask.sum()), self._islands(left))
 
     def _islands(self, left: Mask) -> tuple[tuple[float, float], ...]:
         count, _, stats, centres = cv2.connectedComponentsWithStats(left.astype(np.uint8), connectivity=8)

@@ -25,6 +25,8 @@ _SLOWING_SIGMA_MM_S2: Final = 250.0  # how far a run's deceleration may be from 
 _LEAST_SHARE: Final = 0.15  # of the table's deceleration: what is left while a disc spins fast
 _MOST_SHARE: Final = 1.3  # and the most, over a dull patch
 _NEAR_BREAK: Final = 15  # sightings on either side of a break that say how it went: a quarter of a second, spin changes slowly
+_SLIP_SIGHTINGS: Final = 3  # so few sightings may be something else than the disc
+_SLIP_MM: Final = 3.0  # runs of one disc that pass each other by more than this do not belong together
 _DECELERATION_RANGE: Final = (400.0, 2500.0)  # mm/s2: mu 0.04 (fresh powder) to 0.25 (bare wood)
 
 
@@ -197,7 +199,7 @@ def split(seen: Sequence[Sighting], start: Run | None, slowing_mm_s2: float) -> 
 
 def breaks(seen: Sequence[Sighting], start: Run | None, slowing_mm_s2: float) -> tuple[list[Run], list[Break]]:
     """Runs of a track, the rest before it included, and the breaks between them."""
-    groups = split(seen, start, slowing_mm_s2)
+    groups = _without_slips(split(seen, start, slowing_mm_s2), start, slowing_mm_s2)
     runs = [start] if start is not None else []
     found: list[Break] = []
     last: Run | None = start
@@ -208,6 +210,28 @@ def breaks(seen: Sequence[Sighting], start: Run | None, slowing_mm_s2: float) ->
         last = fit_run(group[-_NEAR_BREAK:], slowing_mm_s2)
         runs.append(fit_run(group, slowing_mm_s2))
     return runs, found
+
+
+def _without_slips(groups: list[list[Sighting]], start: Run | None, slowing_mm_s2: float) -> list[list[Sighting]]:
+    """Drop short runs that join neither neighbour: for a frame or two the follower had something else."""
+    out = list(groups)
+    first = 1 if start is not None else 0
+    i = first
+    while i < len(out):
+        if len(out[i]) > _SLIP_SIGHTINGS:
+            i += 1
+            continue
+        here = fit_run(out[i], slowing_mm_s2)
+        before = start if i == first else fit_run(out[i - 1][-_NEAR_BREAK:], slowing_mm_s2)
+        after = fit_run(out[i + 1][:_NEAR_BREAK], slowing_mm_s2) if i + 1 < len(out) else None
+        torn = [meet(a, b).miss_mm for a, b in ((before, here), (here, after)) if a is not None and b is not None]
+        joined = meet(before, after).miss_mm if before is not None and after is not None else None
+        if max(torn, default=0.0) > _SLIP_MM and (joined is None or joined < max(torn)):
+            del out[i]
+            i = max(first, i - 1)
+        else:
+            i += 1
+    return out
 
 
 def meet(before: Run, after: Run) -> Break:

@@ -38,8 +38,10 @@ _LEVEL_SHARE: Final = 0.25  # and as a share of that
 _WEAK: Final = 0.8  # of a disc's usual gain; under it another place may fit better
 _SAME_PLACE_MM: Final = 1.5  # the follower's and the detector's place of a disc at rest differ by less, or one of them is wrong
 _UNDOUBTED: Final = 0.9  # of a disc's usual gain, from which a still disc beside a hand is believed
-_TRIED: Final = 0.65  # of a disc's usual gain, from which a place beside a hand is tried out
+_TRIED: Final = 0.65  # of a disc's usual gain, from which an unexpected place is tried out
 _TRIAL_FRAMES: Final = 3  # sightings that must follow each other as a free disc's do
+_BESIDE_MM: Final = 6.0  # a hand nearer than this to a piece may be touching it
+_TOUCHED: Final = 0.03  # share of a piece and that margin under a hand: a small pixel or two
 _BESIDE_PX: Final = 40.0  # how far outside the arm's own box a striker is looked for: a striker's width
 _MOTION_LEVELS: Final = 3.0  # mean change between frames where a disc has just arrived; noise is under 1
 _LONGEST_STEP_S: Final = 0.1  # after a longer pause nothing is predicted
@@ -169,13 +171,14 @@ class Tracker:
         dt = min(t_s - self._t_s, _LONGEST_STEP_S) if self._t_s else 0.0
         self._t_s = t_s
         # What a hand carries passes over the others; it is moved on by itself.
-        carried = [bodies[t.id] for t in known if t.moves and self._is_covered(t)]
+        carried = [bodies[t.id] for t in known if t.moves and (t.trial or self._cover_share(t, _BESIDE_MM) > _TOUCHED)]
         advance([b for b in bodies.values() if b not in carried], dt)
         for body in carried:
             advance([body], dt)
         for track in here:
-            hit = bool(bodies[track.id].velocity_mm_s.any()) or track.kind == "striker"
-            if track.state == "rest" and self._scene.changed_under(self.outline(track)) > _WAKE_LEVELS and (hit or not self._is_covered(track)):
+            if track.state != "rest" or self._scene.changed_under(self.outline(track)) <= _WAKE_LEVELS:
+                continue
+            if track.kind == "striker" or bodies[track.id].velocity_mm_s.any() or not self._is_covered(track):
                 self._wake(track, t_s)
         active = [t for t in here if t.state == "active"]
         waiting: list[tuple[Track, Fit | None]] = []
@@ -226,11 +229,15 @@ class Tracker:
         return track.kind != "striker" and not track.moves and not body.velocity_mm_s.any()
 
     def _is_covered(self, track: Track) -> bool:
-        mask, (x, y) = self._scene.patch_mask(self.outline(track), 0.0)
+        """Whether a hand hides a disc; for a piece, a hand right beside it is enough."""
+        if track.kind == "striker":
+            return self._cover_share(track, 0.0) > _COVERED
+        return self._cover_share(track, _BESIDE_MM) > _TOUCHED
+
+    def _cover_share(self, track: Track, margin_mm: float) -> float:
+        mask, (x, y) = self._scene.patch_mask(self.outline(track), margin_mm)
         inside = mask.astype(bool)
-        if not inside.any():
-            return False
-        return float(self.cover[y : y + mask.shape[0], x : x + mask.shape[1]][inside].mean()) > _COVERED
+        return float(self.cover[y : y + mask.shape[0], x : x + mask.shape[1]][inside].mean()) if inside.any() else 0.0
 
     def find_striker(self, image: Image, track: Track, t_s: float) -> bool:
         """Look for a striker that nobody followed under and beside the arm that may have put it down; True where it stands clear enough."""
@@ -279,7 +286,7 @@ class Tracker:
         return fit
 
     def _may_be_tried(self, track: Track, fit: Fit) -> bool:
-        """Beside a hand: fitted nearly as well as in plain view, and something has moved there just now."""
+        """Away from where it was expected: fitted nearly as well as at rest, and something has moved there just now."""
         if fit.gain < _TRIED * track.usual_gain:
             return False
         away = float(np.hypot(*(fit.axis_mm - track.at_mm)))
@@ -324,9 +331,7 @@ class Tracker:
             fit = self._try(image, track, guess, velocity if np.hypot(*velocity) < _FASTEST_MM_S else np.zeros(2))
             if fit is None or not self._is_free(track, fit.axis_mm, t_s):
                 continue
-            if track.hidden and not self._may_be_tried(track, fit):
-                continue
-            if float(np.hypot(*(fit.axis_mm - track.at_mm))) > _GATE_MM and self._motion_at(self.outline(track, fit.axis_mm)) < _MOTION_LEVELS / 2:
+            if not self._may_be_tried(track, fit):
                 continue
             away = float(np.hypot(*(fit.axis_mm - body.at_mm)))
             score = fit.gain * fit.explained - 0.001 * away
