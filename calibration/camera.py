@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibration.lens import Lens
+from calibration.opencv_adapter import undistorted
 from rules.errors import InputUnusable
 from rules.table import CIRCLE_RADIUS_MM, ZONE_LINE_MM, Side, Zone, clearances_mm
 
@@ -86,10 +87,7 @@ class Camera:
 
     def to_mm(self, points_px: ArrayLike, height_mm: float | ArrayLike) -> Array:
         """Pixels (N, 2) -> table x, y in mm (N, 2) on the plane z = `height_mm` (a number, or one per point)."""
-        px = np.asarray(points_px, dtype=np.float64).reshape(-1, 1, 2)
-        # The default five rounds leave errors of 0.01 px and more at the edge of a wide lens.
-        criteria = (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, 40, 1e-10)
-        normal = cv2.undistortPoints(px, self.k_matrix, self.dist, criteria=criteria).reshape(-1, 2)
+        normal = undistorted(np.asarray(points_px, dtype=np.float64), self.k_matrix, self.dist)
         rays = np.c_[normal, np.ones(len(normal))] @ self.rotation
         scale = (np.asarray(height_mm, dtype=np.float64) - self.centre_mm[2]) / rays[:, 2]
         out: Array = self.centre_mm[:2] + rays[:, :2] * scale[:, None]

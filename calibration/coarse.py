@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.lens import Lens
+from calibration.opencv_adapter import undistorted
 from calibration.optics import View, view_of
 from rules.table import POCKET_RADIUS_MM, POCKETS_MM
 
@@ -132,7 +133,7 @@ def guesses(grays: Sequence[NDArray[np.uint8]], lens: Lens, most: int = 6) -> li
     # On the table SW, NW, NE, SE is clockwise from above, as ascending angle is in a picture with y down.
     corners = np.array([(*POCKETS_MM[name], 0.0) for name in ("SW", "NW", "NE", "SE")])
     for quad, score in ranked:
-        normal = np.asarray(cv2.undistortPoints(quad.reshape(-1, 1, 2), lens.k_matrix, lens.dist_coeffs), dtype=np.float64).reshape(-1, 2)
+        normal = undistorted(quad, lens.k_matrix, lens.dist_coeffs)
         # From straight above: closed solutions swing to a wrong tilt when the view is nearly square on.
         refined = cv2.solvePnPRefineLM(corners, normal, np.eye(3), None, *_from_above(normal))
         view = view_of(lens, np.concatenate([np.ravel(v) for v in refined]))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from calibration.camera import Calibration
 from calibration.fit import LENS_STEPS, POSE_STEPS
+from calibration.opencv_adapter import undistorted
 from calibration.optics import View
 
 Array = NDArray[np.float64]
@@ -63,8 +64,7 @@ def _slopes(key: tuple[float, ...], place: tuple[float, float, float]) -> Array:
 
 
 def _meet(view: View, pixel: Array, height_mm: float) -> Array:
-    criteria = (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, 40, 1e-12)
-    normal = np.ravel(cv2.undistortPoints(pixel.reshape(1, 1, 2), view.k_matrix, view.dist, criteria=criteria))
+    normal = undistorted(pixel, view.k_matrix, view.dist)[0]
     rotation = np.asarray(cv2.Rodrigues(view.pose[:3])[0])
     centre = view.centre_mm
     direction = rotation.T @ np.array([normal[0], normal[1], 1.0])

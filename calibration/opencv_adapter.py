@@ -1,6 +1,7 @@
-"""The one place that knows how OpenCV 4.x and 5.x differ in finding boards: array shapes are normalised here.
+"""The one place that knows how OpenCV 4.x and 5.x differ: calls and array shapes are normalised here.
 
-Only the detector classes, `matchImagePoints` and `calibrateCamera` are used: they exist, and mean the same, in every supported release.
+Of the board functions only the detector classes, `matchImagePoints` and `calibrateCamera` are used: they exist, and mean the
+same, in every supported release.
 """
 
 from __future__ import annotations
@@ -30,6 +31,19 @@ class BoardView:
     object_mm: Array
     image_px: Array
     markers: int
+
+
+def undistorted(points_px: Array, k_matrix: Array, dist: Array) -> Array:
+    """Pixels (N, 2) -> directions (N, 2) in the plane one ahead of the camera, converged.
+
+    The default five rounds leave errors of 0.01 px and more at the edge of a wide lens; the call that takes more is
+    `undistortPointsIter` in 4.x and an argument of `undistortPoints` in 5.x.
+    """
+    points = np.ascontiguousarray(points_px, dtype=np.float64).reshape(-1, 1, 2)
+    criteria = (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, 40, 1e-10)
+    if hasattr(cv2, "undistortPointsIter"):
+        return np.asarray(cv2.undistortPointsIter(points, k_matrix, dist, None, None, criteria), dtype=np.float64).reshape(-1, 2)
+    return np.asarray(cv2.undistortPoints(points, k_matrix, dist, criteria=criteria), dtype=np.float64).reshape(-1, 2)
 
 
 def dictionary(name: str) -> cv2.aruco.Dictionary:

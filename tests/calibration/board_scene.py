@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from calibration.board import Layout
-from calibration.opencv_adapter import charuco_board
+from calibration.opencv_adapter import charuco_board, undistorted
 
 DOTS_PER_MM = 4.0
 SIZE = (800, 600)
@@ -30,14 +30,14 @@ def board_picture(layout: Layout, *, legacy: bool = False) -> np.ndarray:
 @lru_cache(maxsize=1)
 def _rays() -> np.ndarray:
     x, y = np.meshgrid(np.arange(SIZE[0], dtype=float), np.arange(SIZE[1], dtype=float))
-    rays = cv2.undistortPoints(np.stack([x.ravel(), y.ravel()], 1).reshape(-1, 1, 2), K, DIST, criteria=(3, 20, 1e-9)).reshape(-1, 2)
+    rays = undistorted(np.stack([x.ravel(), y.ravel()], 1), K, DIST)
     return np.c_[rays, np.ones(len(rays))]
 
 
 def seen(board: np.ndarray, tilt_deg: tuple[float, float], centre_px: tuple[float, float], distance_mm: float, seed: int = 0) -> np.ndarray:
     """The board tilted about x and y, its middle at a pixel and a distance, with noise."""
     rotation = cv2.Rodrigues(np.radians([*tilt_deg, 0.0]))[0]
-    middle = np.append(cv2.undistortPoints(np.array([[centre_px]], float), K, DIST).ravel(), 1.0) * distance_mm
+    middle = np.append(undistorted(np.array([centre_px], float), K, DIST)[0], 1.0) * distance_mm
     rays = _rays()
     normal = rotation[:, 2]
     hit = rays * ((normal @ middle) / (rays @ normal))[:, None] - middle

@@ -8,7 +8,7 @@ import pytest
 
 from calibration.board import CHARUCO, CHESSBOARD, Layout, pdf_of, sheet
 from calibration.board_lens import lens_from_pictures
-from calibration.opencv_adapter import charuco_board, find_charuco
+from calibration.opencv_adapter import charuco_board, find_charuco, undistorted
 from rules.errors import InputUnusable, LensMismatch
 from tests.calibration.board_scene import DIST, SIZE, K, board_picture, good_views, seen
 
@@ -21,10 +21,10 @@ def charuco_views():
 def worst_px(lens) -> float:
     """Largest distance over the picture between where the two lenses put a ray, after the best common rotation is left in."""
     x, y = np.meshgrid(np.linspace(20, SIZE[0] - 20, 15), np.linspace(20, SIZE[1] - 20, 11))
-    px = np.stack([x.ravel(), y.ravel()], 1).reshape(-1, 1, 2)
-    rays = cv2.undistortPoints(px, K, DIST, criteria=(3, 50, 1e-12)).reshape(-1, 2)
+    px = np.stack([x.ravel(), y.ravel()], 1)
+    rays = undistorted(px, K, DIST)
     back, _ = cv2.projectPoints(np.c_[rays, np.ones(len(rays))], np.zeros(3), np.zeros(3), lens.k_matrix, lens.dist_coeffs)
-    shift = back.reshape(-1, 2) - px.reshape(-1, 2)
+    shift = back.reshape(-1, 2) - px
     return float(np.linalg.norm(shift - shift.mean(axis=0), axis=1).max())
 
 
