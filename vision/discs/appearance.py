@@ -125,7 +125,7 @@ def _ridge(columns: list[slice], count: int, stiff: float) -> Array:
 
 
 def light_gradient(curves: Curves, model: Design, levels: Array, blur_mm: float) -> Array:
-    """Derivative (N, 4) of the modelled light by x, y, radius and height for solved `levels` (columns,)."""
+    """Derivative (N, 5) of the modelled light by x, y, radius, height and foot for solved `levels` (columns,)."""
     outside, wall, middle, rim_face, hole_face, inner, through = (basis @ levels[columns] for columns, basis in model.blocks)
     seen = curves.floor.cover(blur_mm)
     hole = curves.hole.cover(blur_mm)

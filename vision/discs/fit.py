@@ -1,6 +1,6 @@
 """Where one disc is: robust weighted least squares of a solid under the calibrated camera against the patch's light.
 
-Gauss-Newton in x, y, radius and height with the appearance projected out at each step (variable projection, Golub and Pereyra
+Gauss-Newton in x, y, radius, height and foot with the appearance projected out at each step (variable projection, Golub and Pereyra
 1973, in Kaufman's form); Student-t weights let chips, grain, glare and fingers lose their say instead of pulling.
 """
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from calibration import Camera
 from vision.discs.appearance import design, light_gradient
 from vision.discs.rays import Rays, rays_around, to_brightness
-from vision.discs.regions import Curves, curves, outline_distance
+from vision.discs.regions import FOOT_MM, Curves, curves, outline_distance
 from vision.discs.solid import Solid, solid_of
 
 Array = NDArray[np.float64]
@@ -35,6 +35,7 @@ READ_VARIANCE: Final = 2.0  # light units squared: coding and read noise
 SHOT_GAIN: Final = 0.05  # photon noise: variance per unit of light
 # Neighbouring pixels share colour mosaic, coding and grain: each counts for this fraction of an independent one.
 CORRELATION: Final = 4.0
+FOOT_SIGMA_MM: Final = 0.4  # contact shadow and reflection blur where the wall ends
 FREE_MM2: Final = 1e-6  # prior precision of x and y: none
 LEAST_PIXELS: Final = 60  # below this hardly a fifth of a piece is in view at the coarsest scale
 
@@ -51,6 +52,7 @@ class Fit:
     y_mm: float
     radius_mm: float
     height_mm: float
+    foot_mm: float
     covariance: Array
     scale: float
     kept: float
@@ -73,12 +75,12 @@ class Neighbour:
     base_mm: float = 0.0
 
 
-def hidden_by(rays: Rays, neighbours: list[Neighbour], grow_mm: float = 1.0) -> NDArray[np.bool_]:
+def hidden_by(rays: Rays, neighbours: list[Neighbour], grow_mm: float) -> NDArray[np.bool_]:
     """Which lines of sight pass within `grow_mm` of a neighbour's solid, (N,)."""
     hidden = np.zeros(len(rays.floor_mm), dtype=np.bool_)
     for other in neighbours:
         solid = solid_of(other.kind)
-        state = np.array([other.x_mm, other.y_mm, solid.radius_mm, solid.height_mm])
+        state = np.array([other.x_mm, other.y_mm, solid.radius_mm, solid.height_mm, FOOT_MM])
         hidden |= outline_distance(_raised(rays, other.base_mm), state) < grow_mm
     return hidden
 
@@ -114,6 +116,8 @@ def fit_disc(
     base_mm: float = 0.0,
     stride: int = 1,
     stiff: float = 1.0,
+    foot_mm: float = FOOT_MM,
+    margin_mm: float = 1.0,
 ) -> Fit | None:
     """Fit the solid of one disc near a predicted place.
 
@@ -135,6 +139,10 @@ def fit_disc(
         Use every `stride`-th pixel of both directions: quicker, for a first look in large pictures.
     stiff
         Above 1 the appearance is less free: a wrong place can't be explained away, a right one is less exact.
+    foot_mm
+        Where the wall is expected to end above the table; below it where the lacquer mirrors it.
+    margin_mm
+        How far around a neighbour pixels are left out; negative where the neighbours' places are rough themselves.
 
     Returns
     -------
@@ -147,14 +155,14 @@ def fit_disc(
         return None
     light = to_brightness(rays.cut(image))
     if neighbours:
-        clear = np.flatnonzero(~hidden_by(rays, neighbours))
+        clear = np.flatnonzero(~hidden_by(rays, neighbours, margin_mm))
         rays, light = rays.only(clear), light[clear]
-    return _solve(_raised(rays, base_mm), light, solid, np.array([x_mm, y_mm]), stiff)
+    return _solve(_raised(rays, base_mm), light, solid, np.array([x_mm, y_mm, foot_mm]), stiff)
 
 
 def _solve(rays: Rays, light: Array, solid: Solid, start: Array, stiff: float) -> Fit | None:
-    prior = np.array([start[0], start[1], solid.radius_mm, solid.height_mm])
-    precision = np.array([FREE_MM2, FREE_MM2, solid.radius_sigma_mm**-2, solid.height_sigma_mm**-2])
+    prior = np.array([start[0], start[1], solid.radius_mm, solid.height_mm, start[2]])
+    precision = np.array([FREE_MM2, FREE_MM2, solid.radius_sigma_mm**-2, solid.height_sigma_mm**-2, FOOT_SIGMA_MM**-2])
     state = prior.copy()
     weights = np.ones(len(light))  # kept for every pixel, as the chosen ones change from step to step
     information = np.diag(precision)
@@ -191,4 +199,4 @@ def _solve(rays: Rays, light: Array, solid: Solid, start: Array, stiff: float) -
         if length < CONVERGED_MM and step_number > COARSE_STEPS:
             break
     covariance = np.linalg.inv(information)[:2, :2]
-    return Fit(float(state[0]), float(state[1]), float(state[2]), float(state[3]), covariance, scale, kept, used, cost)
+    return Fit(float(state[0]), float(state[1]), float(state[2]), float(state[3]), float(state[4]), covariance, scale, kept, used, cost)

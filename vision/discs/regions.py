@@ -20,16 +20,18 @@ from vision.discs.solid import EDGE_ROUNDING_MM
 Array = NDArray[np.float64]
 
 FOOT_MM: Final = 0.5  # the lower edge is rounded too: the outline leaves the table this far up, mm
+# In a lamp's reflection the lacquer mirrors the wall: what stands out dark reaches down to the mirrored crest, mm.
+MIRRORED_FOOT_MM: Final = -10.5
 FACE_IN_MM: Final = 2.4  # the face begins to bend down this far inside the radius, mm
 HOLE_OUT_MM: Final = 0.2  # the hole's rim is rounded: its dark starts a little outside the bored radius, mm
 LEAST_RIM_MM: Final = 0.3  # seen flat from the side the rim shrinks; below this its coordinate would jump
 
-STATE: Final = 4  # x, y, radius, height
+STATE: Final = 5  # x, y, radius, height, foot
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Signed distance (N,) in mm and its derivatives (N, 4) by x, y, radius and height."""
+    """Signed distance (N,) in mm and its derivatives (N, 5) by x, y, radius, height and foot."""
 
     distance: Array
     gradient: Array
@@ -74,32 +76,35 @@ def _circle(offset: Array, radius: float, radius_grows: float, rise: Array | Non
     gradient[:, :2] = -unit
     gradient[:, 2] = -radius_grows
     gradient[:, 3] = 0.0 if rise is None else (unit * rise).sum(axis=1)
+    gradient[:, 4] = 0.0
     return Curve(distance - radius, gradient), unit, distance
 
 
 def outline_distance(rays: Rays, state: Array) -> Array:
-    """Signed distance (N,) in mm of every line of sight from the solid with `state` = x, y, radius, height."""
+    """Signed distance (N,) in mm of every line of sight from the solid with `state` = x, y, radius, height, foot."""
     offset, _ = _nearest(rays, state)
     out: Array = np.sqrt(offset[:, 0] ** 2 + offset[:, 1] ** 2) - state[2]
     return out
 
 
-def _nearest(rays: Rays, state: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """Offset from the axis where a line of sight passes nearest to it between foot and crest, and whether that is the crest."""
-    top = float(state[3]) - EDGE_ROUNDING_MM
+def _nearest(rays: Rays, state: Array) -> tuple[Array, Array]:
+    """Offset from the axis (N, 2) and height (N,) where a line of sight passes nearest to it between foot and crest."""
     from_axis = rays.floor_mm - state[:2]
     slope = rays.slope
-    height = np.clip(-(from_axis * slope).sum(axis=1) / ((slope * slope).sum(axis=1) + 1e-12), FOOT_MM, top)
-    return from_axis + slope * height[:, None], height >= top - 1e-9
+    free = -(from_axis * slope).sum(axis=1) / ((slope * slope).sum(axis=1) + 1e-12)
+    height = np.clip(free, state[4], state[3] - EDGE_ROUNDING_MM)
+    return from_axis + slope * height[:, None], height
 
 
 def curves(rays: Rays, state: Array, hole_radius_mm: float) -> Curves:
-    """Distances of every line of sight from the solid with `state` = x, y, radius, height in mm."""
+    """Distances of every line of sight from the solid with `state` = x, y, radius, height, foot in mm."""
     radius, height = float(state[2]), float(state[3])
     slope = rays.slope
     from_axis = rays.floor_mm - state[:2]
-    nearest, at_crest = _nearest(rays, state)
+    nearest, at_height = _nearest(rays, state)
+    at_crest = at_height >= height - EDGE_ROUNDING_MM - 1e-9
     outline, outline_unit, _ = _circle(nearest, radius, 1.0, slope * at_crest[:, None])
+    outline.gradient[:, 4] = (outline_unit * slope).sum(axis=1) * (at_height <= state[4] + 1e-9)
     crest, _, _ = _circle(from_axis + slope * (height - EDGE_ROUNDING_MM), radius, 1.0, slope)
     face, face_unit, face_distance = _circle(from_axis + slope * height, radius - FACE_IN_MM, 1.0, slope)
     hole_gradient = face.gradient.copy()
