@@ -35,7 +35,7 @@ from rules.facts import (
 )
 from rules.rulesets import RULESETS
 from rules.ruling import MatchResult, Turn
-from rules.table import OPPOSITE, SIDES, Kind, Side
+from rules.table import OPPOSITE, SIDES, Kind, Side, is_striker
 
 PIECES_OF_A_COLOUR: Final = 16  # 25.2: no more exist
 MOST_SETS: Final = 99  # a match sheet's worth; a larger number is a slip of the pen
@@ -223,13 +223,20 @@ def _timeline(timeline: list[TimelineEvent], known: dict[str, Disc] | None, side
             _side(event.side, sides, "the timeline")
 
 
+def _with_striker(before: dict[str, Disc]) -> dict[str, Disc]:
+    """What a timeline may name: the striker also where no picture shows it, in a hand or under one."""
+    if any(is_striker(d.kind) for d in reversed(before.values())):
+        return before
+    return {**before, "striker": Disc(id="striker", kind="striker", x_mm=0.0, y_mm=0.0)}
+
+
 def _stroke(stroke: Stroke, sides: Container[Side]) -> None:
     _schema(stroke)
     _side(stroke.side, sides, "the stroke")
     before = _position(stroke.before, "before")
     after = _position(stroke.after, "after")
     _same_discs(before, after)
-    _timeline(stroke.timeline, before, sides)
+    _timeline(stroke.timeline, _with_striker(before), sides)
 
 
 def _incident(incident: Incident, sides: Container[Side]) -> None:
@@ -238,10 +245,7 @@ def _incident(incident: Incident, sides: Container[Side]) -> None:
     after = _position(incident.after, "after") if incident.after else None
     if before is not None and after is not None:
         _same_discs(before, after)
-    known = before
-    if known is not None and not any(d.kind == "striker" for d in known.values()):
-        # The striker may be in a hand or on its way; positions between strokes need not show it.
-        known = {**known, "striker": Disc(id="striker", kind="striker", x_mm=0.0, y_mm=0.0)}
+    known = None if before is None else _with_striker(before)
     _timeline(incident.timeline, known, sides)
 
 

@@ -14,7 +14,7 @@ from rules.state import SetState
 from rules.table import OPPOSITE
 from tests.rules.logs import lines, match
 
-SLOW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+SLOW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 RAILS = ["S", "N", "W", "E"]
 POCKETS = ["SW", "SE", "NE", "NW"]
 CELLS = [(x, y) for x in range(-460, 461, 46) for y in range(-460, 461, 46) if not (abs(x) > 380 and abs(y) > 380)]
