@@ -9,7 +9,7 @@ from rules.draft import Draft
 from rules.facts import Disc
 from rules.reading import Reading
 from rules.scene import Scene
-from rules.state import Core, colour_at, doubles, pair_at, player_at, put, rear_zones
+from rules.state import Core, after_side, colour_at, doubles, pair_at, player_at, put
 from rules.table import OPPOSITE, Side, Zone
 
 
@@ -41,10 +41,10 @@ def all_in(d: Draft, scene: Scene, own_in: bool, opponents_in: bool) -> None:
     """17.5, 20.3-20.5: a side, or both, has no piece left."""
     core, side = d.core, scene.stroke.side
     earned = bool(d.earned[player_at(core, side)])
-    other = rear_zones(core, side)[0]
-    own_left, opponents_left = d.count(side), d.count(_as_side(core, other))
+    other = after_side(core, side)
+    own_left, opponents_left = d.count(side), d.count(other)
     own_room = own_in and own_left == 0 and _debt(d, side)
-    theirs_room = opponents_in and opponents_left == 0 and _debt(d, _as_side(core, other))
+    theirs_room = opponents_in and opponents_left == 0 and _debt(d, other)
     if opponents_in and opponents_left == 0 and not theirs_room:
         if own_in and own_left == 0 and not own_room:
             d.end = sets.lost_by(core, side, "20.5") if earned else sets.End("20.5")
@@ -52,7 +52,7 @@ def all_in(d: Draft, scene: Scene, own_in: bool, opponents_in: bool) -> None:
             d.end = sets.lost_by(core, side, "20.3")
         return
     if theirs_room:
-        _lay_debts(d, pair_at(core, _as_side(core, other)))
+        _lay_debts(d, pair_at(core, other))
     if not own_in or own_left or earned:
         return
     if own_room:
@@ -66,10 +66,6 @@ def all_in(d: Draft, scene: Scene, own_in: bool, opponents_in: bool) -> None:
     if d.end is None:
         d.interrupts = violation
         d.reasons = d.reasons or ["20.4"]
-
-
-def _as_side(core: Core, zone: Zone) -> Side:
-    return next(s for s in core.seats if s == zone)
 
 
 def _debt(d: Draft, side: Side) -> bool:
