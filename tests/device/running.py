@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from device.storage.match_log import LogLine, read_lines
-from tests.messaging.real_parts import wait_until
+from tests.parts.brokers import wait_until
 
 NOVUSS = str(Path(sys.executable).with_name("novuss"))
 

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.clips import differences
 from benchmarks.truth import load
-from tests.messaging.real_parts import Mosquitto, Subscriber, wait_until
+from tests.parts.brokers import Mosquitto, Subscriber, wait_until
 
 CLIPS = Path(__file__).parents[3] / "shared" / "photoreal" / "clips"
 TRUTHS = sorted(CLIPS.glob("*.json"))

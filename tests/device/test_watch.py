@@ -10,7 +10,7 @@ import pytest
 
 from device.storage.match_log import read_lines
 from tests.device.running import Watch
-from tests.messaging.real_parts import Mosquitto, Subscriber, wait_until
+from tests.parts.brokers import Mosquitto, Subscriber, wait_until
 
 ENDS_WITHIN_S = 3.0
 

@@ -3,40 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.device.running import Watch
 from tests.device.test_watch import watch
-from tests.messaging.real_parts import Mosquitto, wait_until
+from tests.parts.brokers import Mosquitto, wait_until
+from tests.parts.browser import SHOTS
 
 __all__ = ["watch"]
 
-CHROMIUM = "/usr/bin/chromium"
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-)
-SCREENSHOT = Path(__file__).parents[2] / "out" / "screenshots" / "watch-1280x800.png"
+SCREENSHOT = SHOTS / "watch-1280x800.png"
 STALE_WITHIN_S = 4.0  # 3 s of silence, and a second for a loaded machine
 RIGHT_AGAIN_WITHIN_S = 10.0
 
 
 @pytest.fixture
-def page() -> Iterator[Any]:
-    if not Path(CHROMIUM).exists():
-        pytest.skip(f"{CHROMIUM} is not installed (Debian: chromium)")
-    api = pytest.importorskip("playwright.sync_api")
-    with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
-        yield browser.new_page(viewport={"width": 1280, "height": 800})
-        browser.close()
+def page(chromium: Any) -> Iterator[Any]:
+    page = chromium.new_page(viewport={"width": 1280, "height": 800})
+    yield page
+    page.close()
 
 
 def shows(page: Any, selector: str, timeout_s: float) -> bool:

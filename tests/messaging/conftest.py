@@ -3,13 +3,12 @@ from __future__ import annotations
 import logging
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from device.messaging import EmbeddedBroker
-from tests.messaging.real_parts import Mosquitto, Subscriber
 
 
 @pytest.fixture(autouse=True)
@@ -36,37 +35,6 @@ def memory_path(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def new_mosquitto(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Mosquitto]]:
-    started: list[Mosquitto] = []
-
-    def start(**options: str) -> Mosquitto:
-        started.append(Mosquitto(tmp_path_factory.mktemp("mosquitto"), **options))
-        return started[-1].start()
-
-    yield start
-    for broker in started:
-        broker.stop()
-
-
-@pytest.fixture
-def mosquitto(new_mosquitto: Callable[..., Mosquitto]) -> Mosquitto:
-    return new_mosquitto()
-
-
-@pytest.fixture
 def embedded() -> Iterator[EmbeddedBroker]:
     with EmbeddedBroker() as broker:
         yield broker
-
-
-@pytest.fixture
-def subscribe(tmp_path: Path) -> Iterator[Callable[..., Subscriber]]:
-    started: list[Subscriber] = []
-
-    def start(port: int, *arguments: str, keeps_session: bool = True, ready_topic: str = "") -> Subscriber:
-        started.append(Subscriber(tmp_path, port, *arguments, keeps_session=keeps_session, ready_topic=ready_topic))
-        return started[-1]
-
-    yield start
-    for subscriber in started:
-        subscriber.stop()

@@ -15,7 +15,7 @@ from device.cli import main
 from device.messaging import JudgeRequest, Publisher
 from device.storage import Outbox
 from rules.errors import BrokerRefused, InputUnusable
-from tests.messaging.real_parts import LOOPBACK, Subscriber, answers, free_port, program, publish, wait_until
+from tests.parts.brokers import LOOPBACK, Subscriber, answers, free_port, program, publish, wait_until
 
 
 @pytest.fixture(scope="module")

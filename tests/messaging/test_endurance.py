@@ -14,7 +14,7 @@ from device import health, topics
 from device.messaging import Publisher
 from device.messaging.backoff import Backoff
 from device.storage import Outbox
-from tests.messaging.real_parts import Mosquitto, Subscriber, wait_until
+from tests.parts.brokers import Mosquitto, Subscriber, wait_until
 
 ENTRIES = 10_000
 

@@ -21,7 +21,7 @@ from device.storage.match_log import read_lines
 from rules.errors import BrokerRefused, StorageFailed
 from rules.fold import match_state
 from tests.messaging import game
-from tests.messaging.real_parts import Mosquitto, Subscriber, program, wait_until
+from tests.parts.brokers import Mosquitto, Subscriber, program, wait_until
 
 Subscribe = Callable[..., Subscriber]
 QUICK = (0.05, 0.2)

@@ -16,7 +16,7 @@ from device.messaging.judge import LONGEST_COMMAND, REMEMBERED, JudgeDesk
 from device.messaging.link import Incoming
 from device.storage import Outbox
 from rules.errors import InputUnusable
-from tests.messaging.real_parts import Mosquitto, Subscriber, publish_until, wait_until
+from tests.parts.brokers import Mosquitto, Subscriber, publish_until, wait_until
 
 WARNING = '{"command":"warning","side":"N","clause":"19.1.e","correlation":"c-1"}'
 

@@ -16,7 +16,7 @@ from device import topics
 from device.messaging import Publisher
 from device.messaging.backoff import Backoff
 from device.storage import Outbox
-from tests.messaging.real_parts import LOOPBACK, Mosquitto, Subscriber, wait_until
+from tests.parts.brokers import LOOPBACK, Mosquitto, Subscriber, wait_until
 
 
 class Network:

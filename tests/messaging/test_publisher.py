@@ -20,7 +20,7 @@ from device.messaging import EmbeddedBroker, Publisher
 from device.messaging.backoff import Backoff
 from device.storage import Outbox
 from rules.errors import Bug, InputUnusable
-from tests.messaging.real_parts import Mosquitto, Subscriber, free_port, wait_until
+from tests.parts.brokers import Mosquitto, Subscriber, free_port, wait_until
 
 Subscribe = Callable[..., Subscriber]
 

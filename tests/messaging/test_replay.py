@@ -14,7 +14,7 @@ from device.messaging import Publisher
 from device.messaging.link import Incoming
 from device.messaging.replay import LONGEST_REPLAY, WAITING_REQUESTS, ReplayDesk
 from device.storage import Outbox
-from tests.messaging.real_parts import Mosquitto, Subscriber, publish, wait_until
+from tests.parts.brokers import Mosquitto, Subscriber, publish, wait_until
 
 
 @pytest.fixture

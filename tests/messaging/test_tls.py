@@ -11,7 +11,7 @@ import pytest
 from device.messaging import Publisher
 from device.storage import Outbox
 from rules.errors import BrokerRefused
-from tests.messaging.real_parts import LOOPBACK, Mosquitto, Subscriber, free_port, program, wait_until
+from tests.parts.brokers import LOOPBACK, Mosquitto, Subscriber, free_port, program, wait_until
 
 
 def certificate(folder: Path, name: str, subject_alt: str) -> None:

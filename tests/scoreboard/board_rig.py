@@ -1,13 +1,10 @@
-"""A real broker, a real browser and a table that speaks the contract."""
+"""A table that speaks the contract."""
 
 from __future__ import annotations
 
-import socket
-import subprocess
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,18 +12,7 @@ import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 
 from device import topics
-
-CHROMIUM = "/usr/bin/chromium"
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-SHOTS = Path(__file__).parents[2] / "out" / "screenshots"
+from tests.parts.brokers import Mosquitto
 
 
 def wait_until(is_so: Callable[[], bool], timeout_s: float = 8.0) -> float:
@@ -38,41 +24,10 @@ def wait_until(is_so: Callable[[], bool], timeout_s: float = 8.0) -> float:
     return time.monotonic() - start
 
 
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
-
-
-class Broker:
-    """mosquitto on a loopback port, without persistence; can go away and come back."""
-
-    def __init__(self, folder: Path) -> None:
-        self.port = free_port()
-        self.url = f"mqtt://127.0.0.1:{self.port}"
-        self._conf = folder / "mosquitto.conf"
-        self._conf.write_text(f"listener {self.port} 127.0.0.1\nallow_anonymous true\npersistence false\nlog_type error\n")
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        self._process = subprocess.Popen(["mosquitto", "-c", str(self._conf)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_until(self._is_open)
-
-    def stop(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            self._process = None
-
-    def _is_open(self) -> bool:
-        with socket.socket() as sock:
-            return sock.connect_ex(("127.0.0.1", self.port)) == 0
-
-
 class Table:
     """Publishes what a table monitor would."""
 
-    def __init__(self, broker: Broker, name: str = "t1") -> None:
+    def __init__(self, broker: Mosquitto, name: str = "t1") -> None:
         self.name = name
         self._client = mqtt.Client(CallbackAPIVersion.VERSION2)
         self._client.reconnect_delay_set(1, 1)

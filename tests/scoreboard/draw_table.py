@@ -9,8 +9,9 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-from board_rig import CHROMIUM, FLAGS
 from playwright.sync_api import sync_playwright
+
+from tests.parts.browser import CHROMIUM, FLAGS
 
 SCOREBOARD = Path(__file__).parents[2] / "scoreboard"
 SIDE_PX = 1440  # sharp on a 4K television, where the table is about 1800 px: lines are drawn wide

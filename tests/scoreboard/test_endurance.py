@@ -6,12 +6,12 @@ import statistics
 import time
 from typing import Any
 
-import board_game as game
 import pytest
-from board_rig import Table
 
 from device import topics
 from scoreboard.server import Scoreboard
+from tests.scoreboard import board_game as game
+from tests.scoreboard.board_rig import Table
 
 pytestmark = [
     pytest.mark.browser,

@@ -7,20 +7,22 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-import board_game as game
 import pytest
-from board_rig import SHOTS, Broker, Table, free_port, wait_until
 
 from device import topics
 from scoreboard.hall import MAX_TABLES, Hall
 from scoreboard.hall_view import natural
+from tests.parts.brokers import Mosquitto, free_port
+from tests.parts.browser import SHOTS
+from tests.scoreboard import board_game as game
+from tests.scoreboard.board_rig import Table, wait_until
 
 pytestmark = pytest.mark.broker
 TABLES = 100
 
 
 @pytest.fixture
-def hall(broker: Broker) -> Iterator[Hall]:
+def hall(broker: Mosquitto) -> Iterator[Hall]:
     hall = Hall(broker.url, port=free_port())
     hall.start()
     yield hall
@@ -36,7 +38,7 @@ def test_tables_are_sorted_as_people_count() -> None:
 
 
 @pytest.mark.browser
-def test_a_hundred_tables_and_who_needs_a_judge(hall: Hall, broker: Broker, chromium: Any) -> None:
+def test_a_hundred_tables_and_who_needs_a_judge(hall: Hall, broker: Mosquitto, chromium: Any) -> None:
     table = Table(broker)
     context = chromium.new_context(viewport={"width": 1280, "height": 800}, locale="en-GB")
     try:
@@ -76,7 +78,7 @@ def test_a_hundred_tables_and_who_needs_a_judge(hall: Hall, broker: Broker, chro
         table.stop()
 
 
-def test_an_unknown_table_is_not_found_and_names_are_bounded(hall: Hall, broker: Broker) -> None:
+def test_an_unknown_table_is_not_found_and_names_are_bounded(hall: Hall, broker: Mosquitto) -> None:
     connection = http.client.HTTPConnection(hall.url.removeprefix("http://"), timeout=5)
     try:
         connection.request("GET", "/table/nowhere/")

@@ -9,22 +9,24 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
 
-import board_game as game
 import msgspec
 import pytest
-from board_rig import SHOTS, Broker, Table, free_port, wait_until
 
 from device import topics
 from scoreboard.cards_view import cards_view
 from scoreboard.server import Scoreboard
 from scoreboard.sessions import SHUT_S, TRIES, Sessions
 from scoreboard.state import Snapshot, apply
+from tests.parts.brokers import Mosquitto, free_port
+from tests.parts.browser import SHOTS
+from tests.scoreboard import board_game as game
+from tests.scoreboard.board_rig import Table, wait_until
 
 PASSWORD = "ripa-un-kija"
 
 
 @pytest.fixture
-def desk(broker: Broker) -> Iterator[Scoreboard]:
+def desk(broker: Mosquitto) -> Iterator[Scoreboard]:
     board = Scoreboard(broker.url, "t1", port=free_port(), judge_password=PASSWORD)
     board.start()
     wait_until(lambda: board.is_connected)

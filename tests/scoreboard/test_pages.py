@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import board_game as game
 import pytest
-from board_rig import SHOTS, Broker, Table, free_port
 
 from device import topics
 from scoreboard.server import Scoreboard
+from tests.parts.brokers import Mosquitto, free_port
+from tests.parts.browser import SHOTS
+from tests.scoreboard import board_game as game
+from tests.scoreboard.board_rig import Table
 
 pytestmark = [pytest.mark.browser, pytest.mark.broker]
 ROOT = Path(__file__).parents[2]
@@ -129,7 +131,7 @@ def test_discs_move_and_come_to_rest(scoreboard: Scoreboard, table: Table, open_
 
 
 def test_stale_mark_comes_with_the_broker_s_end_and_goes_with_its_return(
-    scoreboard: Scoreboard, broker: Broker, table: Table, open_page: Open
+    scoreboard: Scoreboard, broker: Mosquitto, table: Table, open_page: Open
 ) -> None:
     play(table)
     page = open_page(f"{scoreboard.url}/?lang=en")
@@ -155,7 +157,7 @@ def test_stale_mark_when_the_monitor_goes_offline_or_its_camera_falls_silent(sco
     until(page, lambda: text(page, "why") == "The table monitor is offline", STALE_S)
 
 
-def test_server_restart_is_noticed_and_healed(broker: Broker, table: Table, open_page: Open) -> None:
+def test_server_restart_is_noticed_and_healed(broker: Mosquitto, table: Table, open_page: Open) -> None:
     port = free_port()
     first = Scoreboard(broker.url, "t1", port=port)
     url = first.start()

@@ -10,7 +10,6 @@ from urllib.parse import urlencode
 
 import msgspec
 import pytest
-from board_rig import Broker, Table, free_port, wait_until
 
 from device import topics
 from rules.facts import Entry, Judge
@@ -19,6 +18,8 @@ from scoreboard.server import Scoreboard
 from scoreboard.state import Snapshot, apply
 from scoreboard.view import section_view
 from scoreboard.words import LANGS
+from tests.parts.brokers import Mosquitto, free_port
+from tests.scoreboard.board_rig import Table, wait_until
 
 CASES = Path(__file__).parents[3] / "shared" / "bench" / "rule_cases.jsonl"
 MATCH: dict[str, Any] = {
@@ -105,7 +106,7 @@ class Referee:
 
 
 @pytest.mark.broker
-def test_what_a_judge_does_at_the_console_is_what_the_log_folds_to(broker: Broker, table: Table) -> None:
+def test_what_a_judge_does_at_the_console_is_what_the_log_folds_to(broker: Mosquitto, table: Table) -> None:
     board = Scoreboard(broker.url, "t1", port=free_port(), judge_password=PASSWORD)
     connection = http.client.HTTPConnection(board.start().removeprefix("http://"), timeout=8)
 

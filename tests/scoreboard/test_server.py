@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import board_game as game
 import pytest
-from board_rig import Broker, Table, free_port, wait_until
 
 from device import topics
 from scoreboard.server import BoardNotStarted, Scoreboard
 from scoreboard.web import listening_socket
+from tests.parts.brokers import Mosquitto, free_port
+from tests.scoreboard import board_game as game
+from tests.scoreboard.board_rig import Table, wait_until
 
 NOWHERE = "mqtt://127.0.0.1:1"  # nothing listens there
 
@@ -116,7 +117,7 @@ def test_stream_starts_with_everything_and_beats_each_second(scoreboard: Scorebo
 
 
 @pytest.mark.broker
-def test_a_board_opened_late_asks_the_table_for_the_last_ruling(broker: Broker, table: Table) -> None:
+def test_a_board_opened_late_asks_the_table_for_the_last_ruling(broker: Mosquitto, table: Table) -> None:
     """The table answers on `replay/result`, as device.messaging does."""
     requests: list[dict[str, Any]] = []
 

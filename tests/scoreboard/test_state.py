@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import board_game as game
 import msgspec
 import pytest
 
@@ -17,6 +16,7 @@ from scoreboard.ruling_view import margin_view, ruling_view, state_of
 from scoreboard.state import KEPT_RULINGS, Snapshot, Unreadable, apply, connected, slotted
 from scoreboard.view import discs_view, link_view, match_view, section_view
 from scoreboard.words import LANGS, WORDS, pick_lang, word
+from tests.scoreboard import board_game as game
 
 
 def fold(*messages: tuple[str, Any], start: Snapshot | None = None, at_s: float = 100.0) -> Snapshot:

@@ -1,0 +1,53 @@
+"""Fixtures that several areas use: a real broker, a real subscriber, a real browser; started and ended by their own process id."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.parts.brokers import Mosquitto, Subscriber
+from tests.parts.browser import CHROMIUM, FLAGS
+
+
+@pytest.fixture
+def new_mosquitto(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Mosquitto]]:
+    started: list[Mosquitto] = []
+
+    def start(**options: str) -> Mosquitto:
+        started.append(Mosquitto(tmp_path_factory.mktemp("mosquitto"), **options))
+        return started[-1].start()
+
+    yield start
+    for broker in started:
+        broker.stop()
+
+
+@pytest.fixture
+def mosquitto(new_mosquitto: Callable[..., Mosquitto]) -> Mosquitto:
+    return new_mosquitto()
+
+
+@pytest.fixture
+def subscribe(tmp_path: Path) -> Iterator[Callable[..., Subscriber]]:
+    started: list[Subscriber] = []
+
+    def start(port: int, *arguments: str, keeps_session: bool = True, ready_topic: str = "") -> Subscriber:
+        started.append(Subscriber(tmp_path, port, *arguments, keeps_session=keeps_session, ready_topic=ready_topic))
+        return started[-1]
+
+    yield start
+    for subscriber in started:
+        subscriber.stop()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[object]:
+    if not Path(CHROMIUM).exists():
+        pytest.skip(f"{CHROMIUM} is not installed")
+    api = pytest.importorskip("playwright.sync_api")
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()

@@ -1,0 +1,1 @@
+"""Real parts that several areas of the tests use: brokers, subscribers, a browser."""
