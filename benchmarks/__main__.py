@@ -10,6 +10,7 @@ WITH_FILES: Final = {"stills": "accuracy on stills with truth", "clips": "ruling
 ALONE: Final = {
     "discs": "time and error per frame against a tuned HoughCircles",
     "strokes": "first contacts, order and times on simulated strokes",
+    "games": "whole matches on the virtual table against its truth",
     "fold": "a log of 100,000 entries",
 }
 
