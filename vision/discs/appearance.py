@@ -142,3 +142,12 @@ def light_gradient(curves: Curves, model: Design, levels: Array, blur_mm: float)
     bend = np.where(model.rim.distance < 0.5, middle - rim_face, wall - middle) * (2 * curves.outline.cover(blur_mm))
     out += bend[:, None] * model.rim.gradient
     return out
+
+
+def hole_contrast(curves: Curves, model: Design, levels: Array, weight: Array, blur_mm: float) -> float:
+    """How far the hole stands out from the face around it, in sigmas of a pixel, averaged along its rim."""
+    _, _, _, _, hole_face, inner, through = (basis @ levels[columns] for columns, basis in model.blocks)
+    seen = curves.floor.cover(blur_mm)
+    along = curves.hole.density(blur_mm)
+    step = inner - hole_face + seen * (through - inner)
+    return float(np.sqrt((along * weight * step * step).sum() / along.sum()))

@@ -28,6 +28,7 @@ OVERLAP: Final = 0.80  # two discs' axes are never nearer than this share of the
 NEAR_MM: Final = 62.0  # discs whose axes are further apart share no pixel of a patch
 FIRST_LOOK_MM: Final = 0.9  # the first fit only has to tell upper from lower edge: pixels this far apart will do
 FIRST_STIFFNESS: Final = 30.0  # of the first fit's appearance, see `fit_disc`
+HOLE_SAYS: Final = 0.2  # weight of the hole's contrast against the cost of the whole, both as ratios
 FIRST_MARGIN_MM: Final = -1.5  # of neighbours in the first fit: their places are some millimetres off
 LEAST_SHIFT_MM: Final = 1.0  # below this upper and lower edge lie within the fit's reach of each other
 GLARE: Final = 1.6  # times the wood's median light: more than grain and uneven lamps make
@@ -115,8 +116,8 @@ def _doubt(image: NDArray[np.uint8], camera: Camera, start: Place, kind: Kind, n
     fit = fit_disc(image, camera, x, y, kind, near, stride=stride, stiff=FIRST_STIFFNESS, foot_mm=foot, margin_mm=FIRST_MARGIN_MM)
     if fit is None:
         return math.inf, start
-    # A wrong place explains the light hardly worse, but it has fewer edges where the solid has them: it is less exact.
-    return fit.cost + math.log(fit.sigma_mm), (fit.x_mm, fit.y_mm, foot)
+    # A wrong place explains the light hardly worse, but it has no hole where the solid has one.
+    return math.log(fit.cost) - HOLE_SAYS * math.log(max(fit.hole, 0.1)), (fit.x_mm, fit.y_mm, foot)
 
 
 def find_discs(image: NDArray[np.uint8], camera: Camera) -> list[Found]:

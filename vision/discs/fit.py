@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration import Camera
-from vision.discs.appearance import design, light_gradient
+from vision.discs.appearance import design, hole_contrast, light_gradient
 from vision.discs.rays import Rays, rays_around, to_brightness
 from vision.discs.regions import FOOT_MM, Curves, curves, outline_distance
 from vision.discs.solid import Solid, solid_of
@@ -45,7 +45,7 @@ class Fit:
     """A fitted disc: axis on z = 0, sizes, covariance (2, 2) of the axis in mm², and how well the solid explains the patch.
 
     `scale` is the residual's ratio to the noise model; `kept` the mean robust weight, 0..1; `pixels` the number used; `cost` the
-    mean robust cost of a pixel, to compare fits of one patch from different starts.
+    mean robust cost of a pixel, to compare fits of one patch from different starts; `hole` the hole's contrast in sigmas of a pixel.
     """
 
     x_mm: float
@@ -58,6 +58,7 @@ class Fit:
     kept: float
     pixels: int
     cost: float
+    hole: float
 
     @property
     def sigma_mm(self) -> float:
@@ -166,7 +167,7 @@ def _solve(rays: Rays, light: Array, solid: Solid, start: Array, stiff: float) -
     state = prior.copy()
     weights = np.ones(len(light))  # kept for every pixel, as the chosen ones change from step to step
     information = np.diag(precision)
-    scale = kept = cost = 0.0
+    scale = kept = cost = hole = 0.0
     used = 0
     for step_number in range(MAX_STEPS):
         blur = BLUR_PX * rays.mm_per_px * (COARSE_FACTOR if step_number < COARSE_STEPS else 1.0)
@@ -195,8 +196,11 @@ def _solve(rays: Rays, light: Array, solid: Solid, start: Array, stiff: float) -
         length = float(np.hypot(step[0], step[1]))
         state = state + step * min(1.0, STEP_LIMIT_MM / max(length, 1e-9))
         weights[chosen] = weight
+        hole = hole_contrast(shape, model, levels, weight, blur)
         kept, used = float(keep.mean()), len(chosen)
         if length < CONVERGED_MM and step_number > COARSE_STEPS:
             break
     covariance = np.linalg.inv(information)[:2, :2]
-    return Fit(float(state[0]), float(state[1]), float(state[2]), float(state[3]), float(state[4]), covariance, scale, kept, used, cost)
+    return Fit(
+        float(state[0]), float(state[1]), float(state[2]), float(state[3]), float(state[4]), covariance, scale, kept, used, cost, hole
+    )
