@@ -23,7 +23,7 @@ _STARTS_MM: Final = ((0.0, 0.0), (7.0, 0.0), (-7.0, 0.0), (0.0, 7.0), (0.0, -7.0
 _LEAST_EXPLAINED: Final = 0.85  # a disc in plain view
 _LEAST_GAIN: Final = 0.55  # half covered by its own uncertainty; wrong sizes stay under it
 _HOLE_SHARE: Final = 0.93  # the hole is darker than the face, or it is a coin, a finger, a highlight
-_SAME_PX: Final = 0.6  # small px; an island that moves less between looks stands still
+_SAME_PX: Final = 1.5  # small px; an island's centre flickers by one with the noise at its edge
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,8 +206,8 @@ def _is_backed(pusher: str, pushed: str, t_s: float, paths: Mapping[str, Path]) 
 
 def over_edge(path: Path) -> tuple[float, Pocket] | None:
     """When a disc's axis crossed the edge of the pocket that took it."""
-    if path.pocket is None or not path.runs:
-        return None
+    if path.pocket is None or not path.runs or not path.last_s:
+        return None  # not taken, or taken before this spell
     centre = np.array(POCKETS_MM[path.pocket])
     run = path.breaks[-1].after if path.breaks else path.runs[-1]
     start = run.last_s - 0.05

@@ -45,7 +45,10 @@ _TOUCHED: Final = 0.03  # share of a piece and that margin under a hand: a small
 _BESIDE_PX: Final = 40.0  # how far outside the arm's own box a striker is looked for: a striker's width
 _MOTION_LEVELS: Final = 3.0  # mean change between frames where a disc has just arrived; noise is under 1
 _LONGEST_STEP_S: Final = 0.1  # after a longer pause nothing is predicted
+_HOLE_LEVELS: Final = 25.0  # grey levels by which a hole must be darker than the face at rest to be looked for in motion
+_HOLE_SHARE: Final = 0.4  # of that; a fast disc's hole is smeared over twice its width
 _CLEARLY: Final = 0.1  # gain by which a place found elsewhere must beat the expected one
+_SEEN_FALLING: Final = 2  # frames without a sighting on the way in that are still seen: the rim hides a tilting disc
 _FALL_MM: Final = 48.0  # an axis this near a pocket's centre is over the hole (radius 50) beyond measuring error
 
 State = Literal["rest", "active", "gone", "lost"]
@@ -301,6 +304,9 @@ class Tracker:
         tint = float(track.look.weights.min()) < 0
         expected = track.face * light if tint else min(track.face * light, 255.0)
         slack = _TINT_SLACK if tint else _LEVEL_SLACK
+        depth = track.face - track.hole
+        if depth > _HOLE_LEVELS and fit.face - fit.hole < _HOLE_SHARE * depth * light:
+            return False
         return abs(fit.face - expected) < slack + _LEVEL_SHARE * abs(expected)
 
     def _is_free(self, track: Track, at_mm: Array, t_s: float) -> bool:
@@ -385,8 +391,8 @@ class Tracker:
             track.at_mm, track.velocity_mm_s, track.t_s = body.at_mm, body.velocity_mm_s, t_s
 
     def _fall(self, track: Track) -> None:
-        if track.hidden:
-            return
+        if track.hidden or track.trial or track.missed > _SEEN_FALLING:
+            return  # a pocket needs the way in seen
         for name, centre in POCKETS_MM.items():
             if float(np.hypot(track.at_mm[0] - centre[0], track.at_mm[1] - centre[1])) < _FALL_MM:
                 track.state, track.pocket = "gone", name
