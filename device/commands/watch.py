@@ -34,7 +34,7 @@ from rules.ruling import Ruling
 from rules.table import Side
 from rules.words import Lang, say
 
-_console = Console(stderr=True, highlight=False)
+_console = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def watch(
