@@ -20,17 +20,18 @@ LEAST_SIGMA_PX: Final = 0.12
 
 
 def _sigma_mm(found: Found, camera: Camera) -> float:
-    x, y = found.fit.x_mm, found.fit.y_mm
-    own = math.hypot(SCATTER_FACTOR * found.fit.sigma_mm, LEAST_SIGMA_PX / camera.px_per_mm(x, y))
+    x, y = found.x_mm, found.y_mm
+    own = math.hypot(SCATTER_FACTOR * found.sigma_mm, found.spread_mm, LEAST_SIGMA_PX / camera.px_per_mm(x, y))
     return math.hypot(own, table_sigma_mm(camera.calibration, x, y))
 
 
 def _record(found: Found, camera: Camera) -> SeenDisc:
-    x, y = found.fit.x_mm, found.fit.y_mm
+    x, y = found.x_mm, found.y_mm
     return SeenDisc(
         kind=found.kind,
         x_mm=x,
         y_mm=y,
+        pose=found.pose,
         sigma_mm=_sigma_mm(found, camera),
         confidence=min(1.0, found.rim + found.hole),
         clearance_mm=camera.clearances_mm(found.kind, x, y),

@@ -1,4 +1,4 @@
-"""From a picture to its discs: candidates, one disc a place, a fit of each beside its neighbours, kind."""
+"""From a picture to its discs: the chosen candidates, a first look at each for its place, then the fit beside its neighbours."""
 
 from __future__ import annotations
 
@@ -10,155 +10,143 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration import Camera
-from rules.table import HALF_MM, POCKET_RADIUS_MM, POCKETS_MM, Kind
-from vision.discs.candidates import Candidate, candidates
+from rules.facts import Pose
+from rules.table import Kind
 from vision.discs.fit import Fit, Neighbour, fit_disc
-from vision.discs.kinds import look, piece_colour, wood_light
-from vision.discs.rays import to_light
 from vision.discs.regions import FOOT_MM, MIRRORED_FOOT_MM
+from vision.discs.select import Chosen, choose, on_surface
 from vision.discs.solid import solid_of
-from vision.discs.topview import MM_PER_PX, PLANE_MM, TopView, view_from_above
+from vision.discs.topview import view_from_above
 
 Array = NDArray[np.float64]
-Place = tuple[float, float, float]  # x, y, foot: mm
 
-LEAST_PIECE: Final = 0.36  # candidate score; true pieces under the poorest light seen reach 0.4
-LEAST_STRIKER: Final = 0.55  # a striker's rim and hole are longer and clearer; rings of other things are common at this size
-OVERLAP: Final = 0.80  # two discs' axes are never nearer than this share of their radii's sum (1 but for the view's own error)
 NEAR_MM: Final = 62.0  # discs whose axes are further apart share no pixel of a patch
 FIRST_LOOK_MM: Final = 0.9  # the first fit only has to tell upper from lower edge: pixels this far apart will do
 FIRST_STIFFNESS: Final = 30.0  # of the first fit's appearance, see `fit_disc`
-HOLE_SAYS: Final = 0.2  # weight of the hole's contrast against the cost of the whole, both as ratios
+FIRST_STEPS: Final = 8  # enough to come within the final fit's reach
 FIRST_MARGIN_MM: Final = -1.5  # of neighbours in the first fit: their places are some millimetres off
+HOLE_SAYS: Final = 0.2  # weight of the hole's contrast against the cost of the whole, both as ratios
+LIKELY: Final = 0.05  # difference of doubt within which two places are hardly told apart
 LEAST_SHIFT_MM: Final = 1.0  # below this upper and lower edge lie within the fit's reach of each other
-GLARE: Final = 1.6  # times the wood's median light: more than grain and uneven lamps make
-GLARE_REACH_MM: Final = 8.0  # around the rim
-OUTSIDE_MM: Final = 3.0  # a flat disc's rim may seem this far within the rail
+MOVED_MM: Final = 1.0  # a neighbour that moved further makes a new first look worth while
+TILTED_SIGMA_MM: Final = 3.0  # of a disc on a pocket's edge, whose place is the middle of its face
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One disc lying flat on the table, before the camera's own uncertainty is added."""
+    """One disc, before the camera's own uncertainty is added.
+
+    `sigma_mm` per axis is the fit's own; `spread_mm` per axis says how far apart places lie that were hardly told apart.
+    """
 
     kind: Kind
-    fit: Fit
+    pose: Pose
+    x_mm: float
+    y_mm: float
+    sigma_mm: float
+    spread_mm: float
     rim: float
     hole: float
 
 
-def _axis(camera: Camera, one: Candidate) -> tuple[float, float]:
-    px = camera.to_px([[one.x_mm, one.y_mm, PLANE_MM]])
-    x, y = camera.to_mm(px, one.solid.height_mm)[0]
-    return float(x), float(y)
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """A first fit: place, foot, how little it convinces, and how far other likely places lie from it (rms per axis, mm)."""
+
+    x_mm: float
+    y_mm: float
+    foot_mm: float
+    doubt: float = math.inf
+    spread_mm: float = 0.0
 
 
-def _face_light(view: TopView, one: Candidate) -> Array:
-    """Linear light (N, 3) of the flat of a candidate's face."""
-    column, row = TopView.to_px([[one.x_mm, one.y_mm]])[0]
-    inner = (one.solid.hole_radius_mm + 2.0) / MM_PER_PX
-    outer = (one.solid.radius_mm - 3.0) / MM_PER_PX
-    reach = int(outer) + 1
-    top, left = max(0, int(row) - reach), max(0, int(column) - reach)
-    patch = view.image[top : int(row) + reach + 1, left : int(column) + reach + 1]
-    y, x = np.mgrid[top : top + patch.shape[0], left : left + patch.shape[1]]
-    distance = np.hypot(x - column, y - row)
-    return to_light(patch[(distance > inner) & (distance < outer)])
-
-
-def _glaring(view: TopView, one: Candidate, wood: Array) -> bool:
-    """Whether the table around a candidate mirrors a lamp."""
-    column, row = TopView.to_px([[one.x_mm, one.y_mm]])[0].astype(int)
-    reach = int((one.solid.radius_mm + GLARE_REACH_MM) / MM_PER_PX)
-    patch = view.image[max(0, row - reach) : row + reach + 1, max(0, column - reach) : column + reach + 1]
-    bright = np.percentile(to_light(patch.reshape(-1, 3)).mean(axis=1), 85)  # the disc itself covers about half
-    return bool(bright > GLARE * wood.mean())
-
-
-def on_surface(x_mm: float, y_mm: float, radius_mm: float) -> bool:
-    """Whether a flat disc can lie there: inside the rails, its axis not over a pocket."""
-    limit = HALF_MM - radius_mm + OUTSIDE_MM
-    if abs(x_mm) > limit or abs(y_mm) > limit:
-        return False
-    return all(np.hypot(x_mm - px, y_mm - py) > POCKET_RADIUS_MM for px, py in POCKETS_MM.values())
-
-
-def _near(places: list[tuple[float, float]], kinds: list[Kind], index: int) -> list[Neighbour]:
+def _near(looks: list[_Look], chosen: list[Chosen], index: int) -> list[Neighbour]:
     """The other discs that may share pixels with one."""
-    x, y = places[index]
+    here = looks[index]
     return [
-        Neighbour(*place, kind)
-        for other, (place, kind) in enumerate(zip(places, kinds, strict=True))
-        if other != index and np.hypot(x - place[0], y - place[1]) < NEAR_MM
+        Neighbour(look.x_mm, look.y_mm, one.kind, one.base_mm)
+        for other, (look, one) in enumerate(zip(looks, chosen, strict=True))
+        if other != index and math.hypot(here.x_mm - look.x_mm, here.y_mm - look.y_mm) < NEAR_MM
     ]
 
 
-def _first_look(
-    image: NDArray[np.uint8], camera: Camera, place: tuple[float, float], kind: Kind, near: list[Neighbour], *, glaring: bool
-) -> Place:
-    """The likeliest place and foot by a quick, stiff fit from the candidate's place and from further away from the camera's foot.
+def _first_look(image: NDArray[np.uint8], camera: Camera, one: Chosen, near: list[Neighbour]) -> _Look:
+    """The likeliest place by quick, stiff fits from the candidate's place and from further away from the camera's foot.
 
     A candidate may have taken the lower edge, or something between both, for the upper one.
     """
-    shift = (np.array(place) - camera.centre_mm[:2]) * (solid_of(kind).height_mm / camera.centre_mm[2])
+    place = np.array([one.x_mm, one.y_mm])
+    shift = (place - camera.centre_mm[:2]) * (solid_of(one.kind).height_mm / camera.centre_mm[2])
     parts = np.arange(0.0, 1.01, 0.5) if np.hypot(*shift) > LEAST_SHIFT_MM else np.zeros(1)
-    stride = max(1, int(camera.px_per_mm(*place) * FIRST_LOOK_MM))
-    looks = [(float(x), float(y), FOOT_MM) for x, y in np.array(place) + parts[:, None] * shift]
-    best = min((_doubt(image, camera, look, kind, near, stride) for look in looks), key=lambda found: found[0])
-    if not glaring:
-        return best[1]
-    mirrored = _doubt(image, camera, (*best[1][:2], MIRRORED_FOOT_MM), kind, near, stride)
-    return min(best, mirrored, key=lambda found: found[0])[1]
+    looks = [_look(image, camera, one, near, float(x), float(y), FOOT_MM) for x, y in place + parts[:, None] * shift]
+    best = min(looks, key=lambda look: look.doubt)
+    if one.glaring:
+        looks.append(_look(image, camera, one, near, best.x_mm, best.y_mm, MIRRORED_FOOT_MM))
+        best = min(looks, key=lambda look: look.doubt)
+    if not math.isfinite(best.doubt):
+        return best
+    likely = np.array([math.exp((best.doubt - look.doubt) / LIKELY) for look in looks])
+    apart = np.array([(look.x_mm - best.x_mm) ** 2 + (look.y_mm - best.y_mm) ** 2 for look in looks])
+    spread = math.sqrt(float((likely * apart).sum() / likely.sum()) / 2)
+    return _Look(best.x_mm, best.y_mm, best.foot_mm, best.doubt, spread)
 
 
-def _doubt(image: NDArray[np.uint8], camera: Camera, start: Place, kind: Kind, near: list[Neighbour], stride: int) -> tuple[float, Place]:
-    """How little a first fit convinces, and its place."""
-    x, y, foot = start
-    fit = fit_disc(image, camera, x, y, kind, near, stride=stride, stiff=FIRST_STIFFNESS, foot_mm=foot, margin_mm=FIRST_MARGIN_MM)
+def _look(image: NDArray[np.uint8], camera: Camera, one: Chosen, near: list[Neighbour], x_mm: float, y_mm: float, foot_mm: float) -> _Look:
+    stride = max(1, int(camera.px_per_mm(x_mm, y_mm) * FIRST_LOOK_MM))
+    fit = fit_disc(
+        image,
+        camera,
+        x_mm,
+        y_mm,
+        one.kind,
+        near,
+        base_mm=one.base_mm,
+        stride=stride,
+        stiff=FIRST_STIFFNESS,
+        foot_mm=foot_mm,
+        margin_mm=FIRST_MARGIN_MM,
+        steps=FIRST_STEPS,
+    )
     if fit is None:
-        return math.inf, start
+        return _Look(x_mm, y_mm, foot_mm)
     # A wrong place explains the light hardly worse, but it has no hole where the solid has one.
-    return math.log(fit.cost) - HOLE_SAYS * math.log(max(fit.hole, 0.1)), (fit.x_mm, fit.y_mm, foot)
+    doubt = math.log(fit.cost) - HOLE_SAYS * math.log(max(fit.hole, 0.1))
+    return _Look(fit.x_mm, fit.y_mm, foot_mm, doubt)
+
+
+def _first_looks(image: NDArray[np.uint8], camera: Camera, chosen: list[Chosen]) -> list[_Look]:
+    rough = [_Look(one.x_mm, one.y_mm, FOOT_MM) for one in chosen]
+    looks = list(rough)
+    for index, one in enumerate(chosen):
+        if one.pose != "on_edge":
+            looks[index] = _first_look(image, camera, one, _near(looks, chosen, index))
+    moved = [math.hypot(look.x_mm - was.x_mm, look.y_mm - was.y_mm) > MOVED_MM for look, was in zip(looks, rough, strict=True)]
+    for index, one in enumerate(chosen):
+        here = looks[index]
+        # Only those seen later moved under this one's first look.
+        beside = any(
+            moved[other] and math.hypot(here.x_mm - looks[other].x_mm, here.y_mm - looks[other].y_mm) < NEAR_MM
+            for other in range(index + 1, len(chosen))
+        )
+        if beside and one.pose != "on_edge":
+            looks[index] = _first_look(image, camera, one, _near(looks, chosen, index))
+    return looks
 
 
 def find_discs(image: NDArray[np.uint8], camera: Camera) -> list[Found]:
-    """Every flat disc in `image` (uint8 BGR)."""
-    view = view_from_above(image, camera)
-    wood = wood_light(view)
-    chosen: list[tuple[Candidate, tuple[float, float], Kind]] = []
-    for one in candidates(view):
-        if one.score < (LEAST_STRIKER if one.large else LEAST_PIECE):
+    """Every disc on the table in `image` (uint8 BGR), those in the pockets' bags left out."""
+    chosen = choose(view_from_above(image, camera), camera)
+    looks = _first_looks(image, camera, chosen)
+    found: list[Found] = []
+    for index, one in enumerate(chosen):
+        look, rim, hole = looks[index], one.candidate.rim, one.candidate.hole
+        if one.pose == "on_edge":
+            found.append(Found(one.kind, one.pose, one.x_mm, one.y_mm, 0.0, TILTED_SIGMA_MM, rim, hole))
             continue
-        x, y = _axis(camera, one)
-        if not on_surface(x, y, one.solid.radius_mm):
+        near = _near(looks, chosen, index)
+        fit: Fit | None = fit_disc(image, camera, look.x_mm, look.y_mm, one.kind, near, base_mm=one.base_mm, foot_mm=look.foot_mm)
+        if fit is None or (one.pose == "flat" and not on_surface(fit.x_mm, fit.y_mm, fit.radius_mm)):
             continue
-        if any(
-            np.hypot(x - other_x, y - other_y) < OVERLAP * (one.solid.radius_mm + other.solid.radius_mm)
-            for other, (other_x, other_y), _ in chosen
-        ):
-            continue
-        face = _face_light(view, one)
-        if len(face) == 0:
-            continue
-        kind: Kind | None = "striker" if one.large else piece_colour(*look(face, wood))
-        if kind is not None:
-            chosen.append((one, (x, y), kind))
-    places = [place for _, place, _ in chosen]
-    kinds = [kind for _, _, kind in chosen]
-    feet = []
-    for index, place in enumerate(places):
-        x, y, foot = _first_look(
-            image, camera, place, kinds[index], _near(places, kinds, index), glaring=_glaring(view, chosen[index][0], wood)
-        )
-        places[index] = (x, y)
-        feet.append(foot)
-    fits: list[Fit | None] = []
-    for index, (x, y) in enumerate(places):
-        fit = fit_disc(image, camera, x, y, kinds[index], _near(places, kinds, index), foot_mm=feet[index])
-        fits.append(fit)
-        if fit is not None:
-            places[index] = (fit.x_mm, fit.y_mm)
-    return [
-        Found(kind, fit, one.rim, one.hole)
-        for (one, _, kind), fit in zip(chosen, fits, strict=True)
-        if fit is not None and on_surface(fit.x_mm, fit.y_mm, one.solid.radius_mm)
-    ]
+        looks[index] = _Look(fit.x_mm, fit.y_mm, look.foot_mm, look.doubt, look.spread_mm)
+        found.append(Found(one.kind, one.pose, fit.x_mm, fit.y_mm, fit.sigma_mm, look.spread_mm, rim, hole))
+    return found

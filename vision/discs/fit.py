@@ -119,6 +119,7 @@ def fit_disc(
     stiff: float = 1.0,
     foot_mm: float = FOOT_MM,
     margin_mm: float = 1.0,
+    steps: int = MAX_STEPS,
 ) -> Fit | None:
     """Fit the solid of one disc near a predicted place.
 
@@ -144,6 +145,8 @@ def fit_disc(
         Where the wall is expected to end above the table; below it where the lacquer mirrors it.
     margin_mm
         How far around a neighbour pixels are left out; negative where the neighbours' places are rough themselves.
+    steps
+        Most steps to take.
 
     Returns
     -------
@@ -158,10 +161,10 @@ def fit_disc(
     if neighbours:
         clear = np.flatnonzero(~hidden_by(rays, neighbours, margin_mm))
         rays, light = rays.only(clear), light[clear]
-    return _solve(_raised(rays, base_mm), light, solid, np.array([x_mm, y_mm, foot_mm]), stiff)
+    return _solve(_raised(rays, base_mm), light, solid, np.array([x_mm, y_mm, foot_mm]), stiff, steps)
 
 
-def _solve(rays: Rays, light: Array, solid: Solid, start: Array, stiff: float) -> Fit | None:
+def _solve(rays: Rays, light: Array, solid: Solid, start: Array, stiff: float, steps: int) -> Fit | None:
     prior = np.array([start[0], start[1], solid.radius_mm, solid.height_mm, start[2]])
     precision = np.array([FREE_MM2, FREE_MM2, solid.radius_sigma_mm**-2, solid.height_sigma_mm**-2, FOOT_SIGMA_MM**-2])
     state = prior.copy()
@@ -169,7 +172,7 @@ def _solve(rays: Rays, light: Array, solid: Solid, start: Array, stiff: float) -
     information = np.diag(precision)
     scale = kept = cost = hole = 0.0
     used = 0
-    for step_number in range(MAX_STEPS):
+    for step_number in range(steps):
         blur = BLUR_PX * rays.mm_per_px * (COARSE_FACTOR if step_number < COARSE_STEPS else 1.0)
         blur = float(np.hypot(blur, ROUNDING_BLUR_MM))
         chosen = _near_curves(curves(rays, state, solid.hole_radius_mm))

@@ -1,0 +1,137 @@
+"""Which candidates are discs, one disc a place, and how each lies: flat, on a rail, on a pocket's edge, or not on the table at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration import Camera
+from rules.facts import Pose
+from rules.table import HALF_MM, POCKET_RADIUS_MM, POCKETS_MM, RAIL_HEIGHT_MM, RAIL_WIDTH_MM, Kind
+from vision.discs.candidates import Candidate, candidates
+from vision.discs.kinds import look, piece_colour, wood_light
+from vision.discs.rays import to_light
+from vision.discs.topview import MM_PER_PX, PLANE_MM, TopView
+
+Array = NDArray[np.float64]
+
+LEAST_PIECE: Final = 0.36  # candidate score; true pieces under the poorest light seen reach 0.4
+LEAST_STRIKER: Final = 0.55  # a striker's rim and hole are longer and clearer; rings of other things are common at this size
+LEAST_RAISED: Final = 0.5  # on rails and pocket edges there are more edges than on the surface, and fewer discs
+OVERLAP: Final = 0.80  # two discs' axes are never nearer than this share of their radii's sum (1 but for the view's own error)
+GLARE: Final = 1.6  # times the wood's median light: more than grain and uneven lamps make
+GLARE_REACH_MM: Final = 8.0  # around the rim
+OUTSIDE_MM: Final = 3.0  # a flat disc's rim may seem this far within the rail
+EDGE_MM: Final = 3.0  # a pocket's own rim is rounded and its projection this uncertain
+LEAST_ON_WOOD: Final = 0.12  # share of a face that stands over the table when a disc hangs on a pocket's edge
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A candidate taken for a disc: rough axis in mm (on the surface it lies on), kind, pose, height of that surface in mm.
+
+    `glaring`: the table around it mirrors a lamp.
+    """
+
+    candidate: Candidate
+    x_mm: float
+    y_mm: float
+    kind: Kind
+    pose: Pose
+    base_mm: float
+    glaring: bool
+
+
+def axis_mm(camera: Camera, one: Candidate, base_mm: float = 0.0) -> tuple[float, float]:
+    """Axis of a candidate if its disc lies `base_mm` above the table."""
+    px = camera.to_px([[one.x_mm, one.y_mm, PLANE_MM]])
+    x, y = camera.to_mm(px, base_mm + one.solid.height_mm)[0]
+    return float(x), float(y)
+
+
+def _face(view: TopView, one: Candidate) -> tuple[Array, Array]:
+    """Places (N, 2) mm on the upper faces' plane and linear light (N, 3) of the flat of a candidate's face."""
+    column, row = TopView.to_px([[one.x_mm, one.y_mm]])[0]
+    inner = (one.solid.hole_radius_mm + 2.0) / MM_PER_PX
+    outer = (one.solid.radius_mm - 3.0) / MM_PER_PX
+    reach = int(outer) + 1
+    top, left = max(0, int(row) - reach), max(0, int(column) - reach)
+    patch = view.image[top : int(row) + reach + 1, left : int(column) + reach + 1]
+    y, x = np.mgrid[top : top + patch.shape[0], left : left + patch.shape[1]]
+    distance = np.hypot(x - column, y - row)
+    flat = (distance > inner) & (distance < outer)
+    return TopView.to_mm(np.stack([x[flat], y[flat]], axis=1)), to_light(patch[flat])
+
+
+def _glaring(view: TopView, one: Candidate, wood: Array) -> bool:
+    column, row = TopView.to_px([[one.x_mm, one.y_mm]])[0].astype(int)
+    reach = int((one.solid.radius_mm + GLARE_REACH_MM) / MM_PER_PX)
+    patch = view.image[max(0, row - reach) : row + reach + 1, max(0, column - reach) : column + reach + 1]
+    bright = np.percentile(to_light(patch.reshape(-1, 3)).mean(axis=1), 85)  # the disc itself covers about half
+    return bool(bright > GLARE * wood.mean())
+
+
+def on_surface(x_mm: float, y_mm: float, radius_mm: float) -> bool:
+    """Whether a flat disc can lie there: inside the rails, its axis not over a pocket."""
+    limit = HALF_MM - radius_mm + OUTSIDE_MM
+    return abs(x_mm) <= limit and abs(y_mm) <= limit and _from_pocket(np.array([[x_mm, y_mm]]))[0] > 0
+
+
+def _from_pocket(points_mm: Array) -> Array:
+    """Distance (N,) of points (N, 2) from the nearest pocket's edge, negative over the hole."""
+    centres = np.array(list(POCKETS_MM.values()))
+    away: Array = np.linalg.norm(points_mm[:, None] - centres, axis=2).min(axis=1) - POCKET_RADIUS_MM
+    return away
+
+
+def _on_rail(x_mm: float, y_mm: float) -> bool:
+    return HALF_MM - EDGE_MM < max(abs(x_mm), abs(y_mm)) < HALF_MM + RAIL_WIDTH_MM + EDGE_MM
+
+
+def _hangs_on_edge(camera: Camera, places: Array, light: Array, wood: Array) -> bool:
+    """Whether part of a face over a pocket stands before the table's wood: a disc in the bag is cut off there."""
+    height = camera.centre_mm[2]
+    behind = camera.centre_mm[:2] + (places - camera.centre_mm[:2]) * (height / (height - PLANE_MM))
+    outside = _from_pocket(behind) > EDGE_MM
+    return bool(outside.mean() >= LEAST_ON_WOOD) and piece_colour(*look(light[outside], wood)) is not None
+
+
+def _pose(camera: Camera, one: Candidate, places: Array, light: Array, wood: Array) -> tuple[Pose, float] | None:
+    """How a candidate lies and the height of what it lies on; None when it is no disc on the table."""
+    x, y = axis_mm(camera, one)
+    if on_surface(x, y, one.solid.radius_mm):
+        return "flat", 0.0
+    if one.large or one.score < LEAST_RAISED:
+        return None
+    if _on_rail(*axis_mm(camera, one, RAIL_HEIGHT_MM)):
+        return "on_rail", RAIL_HEIGHT_MM
+    if _from_pocket(np.array([[x, y]]))[0] <= 0 and _hangs_on_edge(camera, places, light, wood):
+        return "on_edge", 0.0
+    return None
+
+
+def choose(view: TopView, camera: Camera) -> list[Chosen]:
+    """Discs among the candidates, best first; no two overlap."""
+    wood = wood_light(view)
+    chosen: list[Chosen] = []
+    for one in candidates(view):
+        if one.score < (LEAST_STRIKER if one.large else LEAST_PIECE):
+            continue
+        places, light = _face(view, one)
+        if not len(light):
+            continue
+        found = _pose(camera, one, places, light, wood)
+        kind: Kind | None = "striker" if one.large else piece_colour(*look(light, wood))
+        if found is None or kind is None:
+            continue
+        pose, base = found
+        x, y = axis_mm(camera, one, base)
+        if any(
+            np.hypot(x - other.x_mm, y - other.y_mm) < OVERLAP * (one.solid.radius_mm + other.candidate.solid.radius_mm) for other in chosen
+        ):
+            continue
+        chosen.append(Chosen(one, x, y, kind, pose, base, _glaring(view, one, wood)))
+    return chosen
