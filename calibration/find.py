@@ -21,7 +21,7 @@ from calibration.focal import focal_start
 from calibration.lens import Lens
 from calibration.nominal import LensPrior, lens_from, prior_for
 from calibration.optics import View
-from calibration.profiles import Marks, find_marks
+from calibration.profiles import SEEN_SNR, Marks, find_marks, pooled
 from calibration.support import LineSupport, judge, supports
 from rules.errors import TableNotFound
 from rules.table import CIRCLE_RADIUS_MM, ZONE_LINE_MM
@@ -109,8 +109,8 @@ def _check_light(grays: Sequence[NDArray[np.uint8]]) -> None:
 def look(
     grays: Sequence[Gray], view: View, features: Sequence[Feature], reach_mm: float, *, pull_mm: float | None = None, polarity: int = 0
 ) -> list[Marks]:
-    """Marks of all features in all pictures."""
-    return [find_marks(g, view, f, reach_mm, pull_mm=pull_mm, polarity=polarity) for g in grays for f in features]
+    """Marks of all features, pooled over the pictures."""
+    return [pooled([find_marks(g, view, f, reach_mm, pull_mm=pull_mm, polarity=polarity) for g in grays]) for f in features]
 
 
 def _approach(grays: list[Gray], view: View, prior: LensPrior | None) -> Stage | None:
@@ -119,7 +119,7 @@ def _approach(grays: list[Gray], view: View, prior: LensPrior | None) -> Stage |
     rims = table_features.near_rims(scale)
     for reach in (16.0, 8.0, 4.0):
         marks = look(grays, view, rims, reach, polarity=1)
-        if sum(int((m.snr > 4).sum()) for m in marks) < 20:
+        if sum(int((m.snr > SEEN_SNR).sum()) for m in marks) < 20:
             return None
         solution = solve(view, marks, slack_px=reach / 8 * scale)
         view = solution.view
@@ -141,7 +141,7 @@ def _diameter_angle(grays: Sequence[Gray], view: View) -> float | None:
         marks = look(grays, view, table_features.diameters(scale, float(angle)), 1.5)
         scores.append(float(np.mean([np.minimum(m.snr, 12).mean() for m in marks if len(m.snr)] or [0.0])))
     best = int(np.argmax(scores))
-    return float(angles[best]) if scores[best] > 4 else None
+    return float(angles[best]) if scores[best] > SEEN_SNR else None
 
 
 def _finish(stage: Stage, lens: Lens, prior: LensPrior | None) -> TableFit:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from calibration.nominal import LensPrior
 from calibration.optics import LENS_NAMES, View
-from calibration.profiles import Marks
+from calibration.profiles import SEEN_SNR, Marks
 
 Array = NDArray[np.float64]
 
@@ -55,7 +55,6 @@ def solve(
     prior: LensPrior | None = None,
     *,
     table: dict[str, tuple[float, float]] | None = None,
-    min_snr: float = 4.0,
     slack_px: float = 0.0,
     rounds: int = 20,
 ) -> Solution:
@@ -64,12 +63,12 @@ def solve(
     Parameters
     ----------
     view : start.
-    marks : what was found; marks below `min_snr` are left out (weight 0).
+    marks : what was found; marks below SEEN_SNR are left out (weight 0).
     prior : what is assumed of a lens that is not known; None keeps the view's.
     slack_px : added to every mark's sigma while the pose is still rough, so that no good mark is taken for an outlier.
     table : start values of the dimensions, as in a former Solution.
     """
-    keep = [m.snr >= min_snr for m in marks]
+    keep = [m.snr >= SEEN_SNR for m in marks]
     problem = _Problem(view, marks, keep, prior, slack_px)
     x = problem.start(table or {})
     x = _descend(problem, x, rounds)

@@ -6,6 +6,7 @@ between their quartiles, so that a disc, a highlight or a broken place in part o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,6 +22,7 @@ Array = NDArray[np.float64]
 
 BLUR_PX: Final = 0.6  # lens and demosaicing of a focused camera; only the filter's width depends on it
 STEP_PX: Final = 0.25  # a line of one pixel gets four samples
+SEEN_SNR: Final = 4.0  # noise alone reaches 3.5 somewhere within the search
 FLOOR_PX: Final = 0.04  # demosaicing and JPEG shift a line by this much whatever its contrast
 EDGE_FLOOR_PX: Final = 0.12  # shadows and roundings shift an edge more than a line
 
@@ -145,3 +147,22 @@ def find_marks(
     floor = np.hypot(floor, feature.slack_mm * scale)
     sigma = np.hypot(floor, 0.7 * width / np.maximum(snr, 0.1))
     return Marks(feature, index, centre + offset[:, None] * normal, normal, offset, snr, sigma)
+
+
+def pooled(every: Sequence[Marks]) -> Marks:
+    """One feature in several pictures of an unmoved camera, looked for from one view: per stretch the median of where it was seen.
+
+    Sigmas are those of the clearest picture, not smaller: what shifts a line in one picture (grain, demosaicing) does so in all.
+    """
+    if len(every) == 1:
+        return every[0]
+    first = every[0]
+    snr = np.stack([m.snr for m in every])
+    offsets = np.stack([m.offset_px for m in every])
+    seen = snr >= SEEN_SNR
+    clearest = snr == snr.max(axis=0, keepdims=True)
+    masked = np.ma.masked_array(offsets, ~(seen | clearest))
+    offset = np.asarray(np.ma.median(masked, axis=0), dtype=np.float64)
+    centre = first.at_px - first.offset_px[:, None] * first.normal
+    sigma = np.stack([m.sigma_px for m in every]).min(axis=0)
+    return Marks(first.feature, first.index, centre + offset[:, None] * first.normal, first.normal, offset, snr.max(axis=0), sigma)

@@ -49,24 +49,17 @@ class LineSupport:
 
 
 def supports(marks: Sequence[Marks], solution: Solution) -> list[LineSupport]:
-    """Evidence per feature, pooled over pictures (a stretch counts as good where any picture shows it)."""
-    good: dict[str, set[int]] = {}
-    total: dict[str, int] = {}
-    square: dict[str, list[float]] = {}
+    """Evidence per feature."""
+    found = []
     at = 0
     for m in marks:
-        name = m.feature.name
         weight = solution.weight[at : at + len(m.index)]
         residual = solution.residual_px[at : at + len(m.index)]
         at += len(m.index)
         agrees = weight > GOOD_WEIGHT
-        good.setdefault(name, set()).update(int(i) for i in m.index[agrees])
-        total[name] = len(m.feature.points_mm)
-        square.setdefault(name, []).extend(float(r) ** 2 for r in residual[agrees])
-    return [
-        LineSupport(name, total[name], len(good[name]), float(np.sqrt(np.mean(square[name]))) if square[name] else float("nan"))
-        for name in total
-    ]
+        rms = float(np.sqrt(np.mean(residual[agrees] ** 2))) if agrees.any() else float("nan")
+        found.append(LineSupport(m.feature.name, len(m.feature.points_mm), int(agrees.sum()), rms))
+    return found
 
 
 def agreement(marks: Sequence[Marks], solution: Solution) -> float:
