@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from calibration.camera import Camera
 from rules.facts import Disc, Incident, SeenDisc, SeenDiscs, Stroke
 from rules.table import Kind, Side
-from vision.motion.arrivals import Arrival, ArrivalFinder
+from vision.motion.arrivals import ArrivalFinder
 from vision.motion.hands import Foreign, HandFinder
-from vision.motion.identity import new_id
+from vision.motion.identity import match_places, new_id
 from vision.motion.measure import measure_rest
 from vision.motion.predict import FRICTION_MM_S2
 from vision.motion.report import Spell, describe, free_speed
@@ -208,7 +208,7 @@ class Watcher:
         facts = self._told_before(t_s)
         arrival = self._arrivals.find(image, self._foreign.islands, self._may_come())
         if arrival is not None:
-            self._arrive(arrival, image, t_s)
+            self._take_in(arrival.kind, arrival.fit.axis_mm, image, t_s)
         elif self._may_have_placed(t_s):
             striker = self._striker
             if striker is not None and self._tracker.find_striker(image, striker, t_s):
@@ -220,9 +220,14 @@ class Watcher:
             still_for = 0.0 if self._still_since_s is None else t_s - self._still_since_s
             if self._foreign.side is None:
                 return facts + (self._settle(image, t_s) if still_for >= _SETTLE_S and not busy else [])
-            if not busy and self._told is None and self._was_struck(spell) and not any(t.hidden or t.missed for t in self._here()):
+            if not busy and self._told is None and self._was_struck(spell) and self._all_rest(t_s):
                 self._told = self._tell(t_s)
         return facts
+
+    def _all_rest(self, t_s: float) -> bool:
+        """Every disc that was followed is seen, and has been at rest for a while."""
+        followed = [t for t in self._here() if t.state == "active"]
+        return all(not t.hidden and not t.missed and t_s - t.still_since_s >= _SETTLE_S for t in followed)
 
     def _explained(self) -> Mask:
         out = np.zeros(self._scene.surface.shape, bool)
@@ -284,18 +289,20 @@ class Watcher:
         seen_now = self._last is not None and track.t_s == self._last[1] and not track.missed and not track.hidden
         return track.state == "rest" or (track.state == "active" and seen_now)
 
-    def _arrive(self, arrival: Arrival, image: Image, t_s: float) -> None:
+    def _take_in(self, kind: Kind, at_mm: NDArray[np.float64], image: Image, t_s: float) -> None:
         """A disc was put on the table: one that was lost, or else a new one."""
         tracks = self._tracker.tracks
-        known = [t for t in tracks.values() if t.kind == arrival.kind and not self._is_seen(t)]
+        known = [t for t in tracks.values() if t.kind == kind and not self._is_seen(t)]
         usable = [t for t in known if t.state != "gone"] or [t for t in known if t.kind == "striker"]
         if usable:
             track = usable[0]
         else:
-            name = new_id(arrival.kind, tracks)
-            track = tracks[name] = Track(name, arrival.kind, arrival.fit.axis_mm)
+            name = new_id(kind, tracks)
+            track = tracks[name] = Track(name, kind, at_mm)
         track.state, track.pocket, track.missed, track.hidden = "active", None, 0, False
-        track.at_mm, track.t_s = arrival.fit.axis_mm, t_s
+        track.at_mm, track.t_s = at_mm, t_s
+        if kind == "striker":
+            self._placed_s = t_s
         self._tracker.settle_one(track, image, t_s)
         self._measured.pop(track.id, None)
 
@@ -362,13 +369,30 @@ class Watcher:
         return told.facts
 
     def _settle(self, image: Image, t_s: float) -> Facts:
-        for track in self._here():
-            if track.state == "active" and track.missed:
-                track.state = "lost"
+        strays = [t for t in self._here() if t.state == "active" and t.missed]
+        if strays or self._foreign.islands:
+            self._look_again(image, strays, t_s)
+        self._foreign = Foreign(np.zeros(self._scene.surface.shape, bool), None, 0)
         while self._measure_one(image, t_s + 1.0):
             pass
         facts = self._told if self._told is not None else self._tell(t_s)
         self._spell = self._told = None
         self._rebase(image)
-        self._foreign = Foreign(np.zeros(self._scene.surface.shape, bool), None, 0)
         return facts
+
+    def _look_again(self, image: Image, strays: list[Track], t_s: float) -> None:
+        """Something changed for good that nobody followed: the whole picture is searched, as for a still."""
+        seen = self._detect(image, self._camera).discs
+        followed = [t for t in self._here() if t not in strays]
+        matched = match_places(seen, followed)
+        left = [disc for i, disc in enumerate(seen) if i not in matched]
+        for track in strays:
+            track.state = "lost"
+        again = match_places(left, strays)
+        for index, name in again.items():
+            track = self._tracker.tracks[name]
+            track.state, track.missed = "active", 0
+            track.at_mm, track.sigma_mm = np.array([left[index].x_mm, left[index].y_mm]), left[index].sigma_mm
+        for index, disc in enumerate(left):
+            if index not in again:
+                self._take_in(disc.kind, np.array([disc.x_mm, disc.y_mm]), image, t_s)
