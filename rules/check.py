@@ -42,7 +42,7 @@ MOST_SETS: Final = 99  # a match sheet's worth; a larger number is a slip of the
 _SCHEMAS: Final = {Match: "novuss.match/1", Stroke: "novuss.stroke/1"}
 _FIGURES: Final = {Placed: ("x_mm", "y_mm"), Returned: ("depth_mm", "sigma_mm"), Time: ("elapsed_s",)}
 _ANSWERS: Final = frozenset({"dark", "light", "touched", "untouched", "together", "past", "short", "nobody", *SIDES})
-_NEEDS_SIDE: Final = frozenset({"warning", "fault", "award_set", "award_match", "debt_forgotten"})
+_NEEDS_SIDE: Final = frozenset({"warning", "fault", "award_set", "award_match", "debt_forgotten", "swap_places"})
 _NEEDS_CLAUSE: Final = frozenset({"warning", "fault"})
 _NEEDS_ENTRY: Final = frozenset({"void", "resolve", "override"})
 

@@ -221,7 +221,17 @@ class Judge(Record, frozen=True, kw_only=True):
     """A judge's command."""
 
     command: Literal[
-        "warning", "fault", "award_set", "award_match", "void", "resolve", "override", "debt_forgotten", "start_set", "end_match"
+        "warning",
+        "fault",
+        "award_set",
+        "award_match",
+        "void",
+        "resolve",
+        "override",
+        "debt_forgotten",
+        "swap_places",
+        "start_set",
+        "end_match",
     ]
     side: Side | None = None
     clause: str | None = None

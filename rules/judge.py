@@ -1,4 +1,4 @@
-"""9.1, 14, 15, 16, 17, 18, 19: a judge's commands that act at their own place in the log."""
+"""9.1, 14-19, 22.3: a judge's commands that act at their own place in the log."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import msgspec
 from rules import sets
 from rules.draft import Draft, finish
 from rules.facts import Judge
+from rules.first_turn import may_swap
 from rules.ruling import Ruling
 from rules.state import WARNINGS_LOSE, Core, after_side, doubles, name_at, new_set, pair_at, player_at, put
-from rules.table import Side
+from rules.table import OPPOSITE, Side
 from rules.timing import LIMIT_S, count_overrun
 
 # Faults that belong to the stroke just made: sanctioned on it, whoever has the turn by now.
@@ -22,10 +23,23 @@ _KNOWN_SANCTIONS: Final = (
     (re.compile(r"17\.1\.[a-t]"), "penalty"),
     (re.compile(r"18\.1\.[a-h]"), "turn"),
     (re.compile(r"(19\.1(\.[a-j])?|12\.20)"), "warning"),
-    (re.compile(r"(14(\.\d)?|14\.1|15(\.[12])?|3\.[25])"), "match"),
+    (re.compile(r"(14(\.[1-4])?|15(\.[12])?|3\.[25])"), "match"),
     (re.compile(r"15\.3"), "rest"),
     (re.compile(r"19\.3"), "time"),
 )
+# Clauses that forbid without naming a sanction, and the clause that sanctions the same.
+SANCTIONED_BY: Final = {
+    "3.7": "19.1.j",
+    "3.8": "16.1.j",
+    "10.1": "19.1.g",
+    "11.4.e": "18.1.f",
+    "12.4": "17.1.k",
+    "12.6": "19.1.e",
+    "12.8": "17.1.s",
+    "12.17": "18.1.h",
+    "12.21": "16.1.i",
+    "12.22": "19.1.f",
+}
 
 
 def sanction_of(clause: str) -> str | None:
@@ -54,6 +68,8 @@ def rule_judge(core: Core, judge: Judge, entry: int, given: dict[str, Any] | Non
             d.set = msgspec.structs.replace(d.set, debt=put(d.set.debt, player, 0))
         else:
             refused = f"17.4: {side} owes no penalty piece"
+    elif judge.command == "swap_places" and side:
+        refused = _swap_places(d, side)
     elif judge.command == "start_set":
         first = side or core.set.first
         d.set = msgspec.structs.replace(new_set(core.match, core.set.number, first))
@@ -88,6 +104,22 @@ def _lose_rest(d: Draft, side: Side, clause: str) -> tuple[Core, Ruling]:
     return core, msgspec.structs.replace(ruling, next=None, set=shown, match=core.over)
 
 
+def _swap_places(d: Draft, side: Side) -> str | None:
+    """22.3: the pair without the first turn changes places; else why it may not."""
+    core, s = d.core, d.core.set
+    if not doubles(core):
+        return "22.3: only pairs change places"
+    if pair_at(core, side) == pair_at(core, s.first):
+        return f"22.3: {side} has the first turn, and only the other pair may change places"
+    if s.strokes or any(done.number == s.number for done in core.done):
+        return "22.3: only before the first stroke of a set, and not before it is played again"
+    if not may_swap(s.number, core.match.sets, core.sets_won, core.match.play_all_sets):
+        return "22.3: only before the first set and before the odd one that decides the match"
+    moved = {side: OPPOSITE[side], OPPOSITE[side]: side}
+    d.core = msgspec.structs.replace(core, seats=tuple(moved.get(seat, seat) for seat in core.seats))
+    return None
+
+
 def _over(core: Core, ruling: Ruling) -> tuple[Core, Ruling]:
     return core, msgspec.structs.replace(ruling, next=None, match=core.over)
 
@@ -107,7 +139,7 @@ def _end_match(d: Draft, clause: str) -> tuple[Core, Ruling]:
 
 def _fault(d: Draft, side: Side, clause: str) -> tuple[Core, Ruling]:
     """Sanctioned as if seen."""
-    core = d.core
+    core, clause = d.core, SANCTIONED_BY.get(clause, clause)
     what = sanction_of(clause)
     if what == "warning":
         d.fault(clause, side)

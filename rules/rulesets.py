@@ -24,12 +24,14 @@ class Ruleset(msgspec.Struct, frozen=True):
     dark_piece_excuses_return: bool = True  # 12.9
     nearer_side_first: bool = True  # 17.3
     penalty_stroke_possible: bool = False  # 002 doubles 4, where the players agreed on it (Match.penalty_stroke)
+    changes_until_last_result: bool = False  # 22.4: 2008 wants changes to the next round before the last game, 001 before its result
     sources: dict[str, str] = {}
 
 
 LNF_2008: Final = Ruleset("lnf-2008")
 LNF_CURRENT: Final = Ruleset(
     "lnf-current",
+    changes_until_last_result=True,
     sources={
         "20.4": "001 Vienspēles",
         "20.5": "001 Vienspēles",

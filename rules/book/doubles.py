@@ -72,5 +72,5 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(_DOUBLES, "21.8", "anyone may pass the striker", DEFINED),
     Clause(_DOUBLES, "21.9", "the partner may advise until the striker is touched", OUT_OF_SIGHT, differs="current: until it is placed"),
     Clause(_RESULT, "23.1", "more than half of the sets; all sets played where so agreed; even sets may end drawn", AUTOMATIC, code="sets"),
-    Clause(_RESULT, "23.2", "a team tie ends once one team has won", SHEET),
+    Clause(_RESULT, "23.2", "a team tie ends once one team has won, unless all games are played", SHEET, "the games", code="team_tie"),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rules.book.clause import AUTOMATIC, DEFINED, JUDGE, MATCH, OUT_OF_SIGHT, PENALTY, SET, SHEET, TURN, WARNING, Clause
+from rules.book.clause import AUTOMATIC, DEFINED, JUDGE, MATCH, OUT_OF_SIGHT, PENALTY, SET, TURN, WARNING, Clause
 
 _OUT: Final = "14 Exclusion"
 _MATCH: Final = "15 Match lost"
@@ -14,11 +14,11 @@ _TURN: Final = "18 Turn lost"
 _WARNING: Final = "19 Warnings and time"
 
 CLAUSES: Final[tuple[Clause, ...]] = (
-    Clause(_OUT, "14.1", "gross misconduct", OUT_OF_SIGHT, sanction=MATCH, code="judge"),
-    Clause(_OUT, "14.2", "two losses for unsporting conduct", SHEET, sanction="excluded"),
-    Clause(_OUT, "14.3", "two losses for not appearing", SHEET, sanction="excluded"),
-    Clause(_OUT, "14.4", "greeting refused", OUT_OF_SIGHT, sanction="excluded"),
-    Clause(_MATCH, "15.1", "not at the table within two minutes", JUDGE, "clock", MATCH, "judge"),
+    Clause(_OUT, "14.1", "gross misconduct", OUT_OF_SIGHT, sanction="match lost and excluded", code="exclusion"),
+    Clause(_OUT, "14.2", "two matches lost for unsporting conduct", JUDGE, "the sheets of a competition", "excluded", "exclusion"),
+    Clause(_OUT, "14.3", "two matches lost for not appearing", JUDGE, "the sheets of a competition", "excluded", "exclusion"),
+    Clause(_OUT, "14.4", "greeting refused", OUT_OF_SIGHT, sanction="match lost and excluded", code="exclusion"),
+    Clause(_MATCH, "15.1", "not at the table within two minutes; sets then do not count (3.2)", JUDGE, "clock and call", MATCH, "judge"),
     Clause(_MATCH, "15.2", "unsporting conduct", OUT_OF_SIGHT, sanction=MATCH, code="judge"),
     Clause(_MATCH, "15.3", "third warning", AUTOMATIC, "the judge's warnings", "the sets not yet finished", "judge"),
     Clause(_SET, "16.1.a", "a penal stroke knocks two or more own pieces out of the dark area", AUTOMATIC, "positions", SET, "play"),

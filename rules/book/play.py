@@ -12,7 +12,9 @@ _PLAY: Final = "12 Play"
 _STROKES: Final = "13 Direct and rebound strokes"
 
 CLAUSES: Final[tuple[Clause, ...]] = (
-    Clause(_START, "10.1", "loose powder is cleared off, but not by hand and not toward pieces", JUDGE, "hands and powder", WARNING),
+    Clause(
+        _START, "10.1", "loose powder is cleared off, but not by hand and not toward pieces", JUDGE, "hands and powder", WARNING, "judge"
+    ),
     Clause(
         _START, "10.2", "players set up, change to the other side, and the first stroke is made from the own zone", DEFINED, "positions"
     ),
@@ -42,15 +44,22 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         differs="casual: a side rail does not open the circle",
     ),
     Clause(_TERMS, "11.4.d", "any other stroke is penal", AUTOMATIC, "rails and contacts", PENALTY, "stroke"),
-    Clause(_TERMS, "11.4.e", "a player's own standing zone: 1 m to each side of the table, 2 m behind", OUT_OF_SIGHT, sanction=TURN),
+    Clause(
+        _TERMS,
+        "11.4.e",
+        "a player's own standing zone: 1 m to each side of the table, 2 m behind",
+        OUT_OF_SIGHT,
+        sanction=TURN,
+        code="judge",
+    ),
     Clause(_PLAY, "12.1", "a match is a number of sets", DEFINED, code="sets"),
     Clause(_PLAY, "12.2", "a set begins with its first stroke", DEFINED, code="play"),
     Clause(_PLAY, "12.3", "the striker is placed in the own zone, no line in its hole", NOTED, "striker at rest", WARNING, "play"),
     Clause(_PLAY, "12.4", "placing touches no piece; starting touches none in the own zone", AUTOMATIC, "contacts", PENALTY, "touching"),
     Clause(_PLAY, "12.5", "before the stroke the striker may be moved by hand", DEFINED, "last place before the cue", code="play"),
-    Clause(_PLAY, "12.6", "aiming leaves the rail's inner edge in view", JUDGE, "cue and hand", WARNING),
+    Clause(_PLAY, "12.6", "aiming leaves the rail's inner edge in view", JUDGE, "cue and hand", WARNING, "judge"),
     Clause(_PLAY, "12.7", "the supporting fingers touch the rail only", JUDGE, "hand"),
-    Clause(_PLAY, "12.8", "only the cue's thin end strikes", JUDGE, "cue", PENALTY),
+    Clause(_PLAY, "12.8", "only the cue's thin end strikes", JUDGE, "cue", PENALTY, "judge"),
     Clause(
         _PLAY,
         "12.9",
@@ -79,12 +88,20 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     Clause(_PLAY, "12.15", "a broken piece is replaced, by where its greater part lies", JUDGE, "shape"),
     Clause(_PLAY, "12.16", "on its side, stacked or over a rail a piece is not in motion", DEFINED, "pose", code="touching"),
-    Clause(_PLAY, "12.17", "no striker on the table before the judge has finished", JUDGE, "striker and hands", TURN),
+    Clause(_PLAY, "12.17", "no striker on the table before the judge has finished", JUDGE, "striker and hands", TURN, "judge"),
     Clause(_PLAY, "12.18", "no walking round the table", OUT_OF_SIGHT),
     Clause(_PLAY, "12.19", "leaning over the table on its rails is allowed", DEFINED),
-    Clause(_PLAY, "12.20", "nothing on the rails; the striker is taken and passed by hand, not along a side rail", JUDGE, "hands", WARNING),
-    Clause(_PLAY, "12.21", "striker and cue are changed only when damaged", OUT_OF_SIGHT, sanction="set lost (16.1.i)"),
-    Clause(_PLAY, "12.22", "no aids for measuring", JUDGE, "objects over the table", WARNING),
+    Clause(
+        _PLAY,
+        "12.20",
+        "nothing on the rails; the striker is taken and passed by hand, not along a side rail",
+        JUDGE,
+        "hands",
+        WARNING,
+        "judge",
+    ),
+    Clause(_PLAY, "12.21", "striker and cue are changed only when damaged", OUT_OF_SIGHT, sanction="set lost (16.1.i)", code="judge"),
+    Clause(_PLAY, "12.22", "no aids for measuring", JUDGE, "objects over the table", WARNING, "judge"),
     Clause(_PLAY, "12.23", "two minutes to get to know the table", SHEET),
     Clause(_PLAY, "12.24", "shaken before the set: pieces go back and play begins", AUTOMATIC, "pieces moving at once", code="touching"),
     Clause(_STROKES, "13.1", "a direct stroke may be at any own light piece, then anything", AUTOMATIC, "first contact", code="stroke"),
