@@ -34,10 +34,15 @@ def _nominal_zone_lines() -> dict[Side, float]:
 
 
 class TableLines(msgspec.Struct, frozen=True, kw_only=True):
-    """Measured centrelines: signed y of S and N, signed x of W and E."""
+    """Measured centrelines: signed y of S and N, signed x of W and E.
+
+    `sigma_mm` (optional): how well each centreline is known relative to the discs' frame; a line that was not seen keeps its nominal
+    place and a sigma of half a millimetre, which belongs into every dark/light decision at that line.
+    """
 
     zone_line_mm: dict[Side, float] = msgspec.field(default_factory=_nominal_zone_lines)
     circle: Circle = Circle()
+    sigma_mm: dict[Zone, float] | None = None
 
 
 class Calibration(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,6 +103,10 @@ class Camera:
         base = np.array([x_mm, y_mm, height_mm])
         px = self.to_px(np.stack([base, base + (1, 0, 0), base + (0, 1, 0)]))
         return float(np.sqrt(abs(np.linalg.det(px[1:] - px[0]))))
+
+    def line_sigma_mm(self, zone: Zone) -> float:
+        """How well a zone's line is known, mm; 0 where the calibration does not say."""
+        return (self.calibration.table.sigma_mm or {}).get(zone, 0.0)
 
     def clearances_mm(self, kind: str, x_mm: float, y_mm: float) -> dict[Zone, float]:
         """`clearance_mm` of the contract from this table's measured lines."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from calibration import features as table_features
 from calibration.camera import Calibration, Circle, TableLines
 from calibration.coarse import South, guesses, turned
-from calibration.features import Feature
+from calibration.covariance import worst_sigma_mm
+from calibration.features import CIRCLE_SIGMA_MM, LINE_SIGMA_MM, Feature
 from calibration.fit import Solution, solve
 from calibration.focal import focal_start
 from calibration.lens import Lens
@@ -24,12 +25,16 @@ from calibration.optics import View
 from calibration.profiles import SEEN_SNR, Marks, find_marks, pooled
 from calibration.support import LineSupport, judge, supports
 from rules.errors import TableNotFound
-from rules.table import CIRCLE_RADIUS_MM, ZONE_LINE_MM
+from rules.table import CIRCLE_RADIUS_MM, PIECE_THICKNESS_MM, ZONE_LINE_MM, Side, Zone
 
 Array = NDArray[np.float64]
 Gray = NDArray[np.float32]
 
 DIAMETER_STEP_RAD: Final = math.radians(0.75)  # 125 mm away that is 1.6 mm: within the next search's reach
+SIGN_OF: Final[dict[Side, int]] = {"S": -1, "N": 1, "W": -1, "E": 1}
+LINE_OF: Final[dict[Zone, str]] = {"S": "zone S", "N": "zone N", "W": "zone W", "E": "zone E", "circle": "circle"}
+LINE_FLOOR_MM: Final = 0.03  # drawn lines waver by this much from stretch to stretch
+UNKNOWN_LENS_SIGMA_MM: Final = 0.45  # worst doubt at a piece's face that still decides most cases; above, a lens file is needed
 CERTAIN_SHARE: Final = 0.6  # of the lines' stretches; no wrong guess has shown half of that, so no other is tried
 DARKEST: Final = 12.0  # grey levels; below, noise is as large as any line
 
@@ -176,7 +181,11 @@ def _finish(stage: Stage, lens: Lens, prior: LensPrior | None) -> TableFit:
         covariance=_given_lens(solution.joint_covariance).tolist(),
         joint_covariance=None if prior is None else solution.joint_covariance.tolist(),
     )
-    return TableFit(calibration, tuple(found), problems, tuple(marks), replace(solution))
+    if prior is not None and (doubt := worst_sigma_mm(calibration, PIECE_THICKNESS_MM)) > UNKNOWN_LENS_SIGMA_MM:
+        raise TableNotFound(
+            f"the lens cannot be known from this view ({doubt:.1f} mm of doubt on the table): give its lens file (novuss lens)"
+        )
+    return TableFit(calibration, tuple(found), problems, tuple(marks), solution)
 
 
 def _given_lens(joint: Array) -> Array:
@@ -193,12 +202,20 @@ def _rms(solution: Solution) -> float:
 def _measured(solution: Solution, found: Sequence[LineSupport]) -> TableLines:
     """Measured line positions where a line was seen well enough; nominal ones elsewhere."""
     seen = {s.name for s in found if s.is_measured}
-    at = {
-        side: sign * ZONE_LINE_MM + (solution.table[f"zone {side}"][0] if f"zone {side}" in seen else 0.0)
-        for side, sign in (("S", -1), ("N", 1), ("W", -1), ("E", 1))
+    at: dict[Side, float] = {
+        side: sign * ZONE_LINE_MM + (solution.table[f"zone {side}"][0] if f"zone {side}" in seen else 0.0) for side, sign in SIGN_OF.items()
     }
     circle = Circle()
     if "circle" in seen:
         x, y, r = (solution.table[f"circle {key}"][0] for key in "xyr")
         circle = Circle(x_mm=x, y_mm=y, radius_mm=CIRCLE_RADIUS_MM + r)
-    return TableLines(zone_line_mm=at, circle=circle)  # type: ignore[arg-type]
+    sigma = {zone: _line_sigma_mm(name, seen, found, solution) for zone, name in LINE_OF.items()}
+    return TableLines(zone_line_mm=at, circle=circle, sigma_mm=sigma)
+
+
+def _line_sigma_mm(name: str, seen: set[str], found: Sequence[LineSupport], solution: Solution) -> float:
+    """Of a line relative to what lies beside it: the pose's own doubt moves both and is no part of it."""
+    if name not in seen:
+        return LINE_SIGMA_MM if name != "circle" else CIRCLE_SIGMA_MM
+    line = next(s for s in found if s.name == name)
+    return math.hypot(LINE_FLOOR_MM, line.rms_px / math.sqrt(line.good) / solution.view.px_per_mm)

@@ -161,8 +161,7 @@ def pooled(every: Sequence[Marks]) -> Marks:
     offsets = np.stack([m.offset_px for m in every])
     seen = snr >= SEEN_SNR
     clearest = snr == snr.max(axis=0, keepdims=True)
-    masked = np.ma.masked_array(offsets, ~(seen | clearest))
-    offset = np.asarray(np.ma.median(masked, axis=0), dtype=np.float64)
+    offset = np.nanmedian(np.where(seen | clearest, offsets, np.nan), axis=0)
     centre = first.at_px - first.offset_px[:, None] * first.normal
     sigma = np.stack([m.sigma_px for m in every]).min(axis=0)
     return Marks(first.feature, first.index, centre + offset[:, None] * first.normal, first.normal, offset, snr.max(axis=0), sigma)

@@ -208,3 +208,18 @@ def test_lost_lines_stop_after_a_while(fit, scene):
     for second in range(5):
         watch.update(np.full_like(scene[0], 80), second * 10**9)
     assert "lines" in str(watch.must_stop(4 * 10**9))
+
+
+# --- lines that were not seen -------------------------------------------------------------------------------------------
+
+
+def test_a_line_that_was_not_seen_carries_its_doubt(fit, scene):
+    image, optics = scene
+    covered = image.copy()
+    truth = Camera(fit.calibration)
+    from_px, to_px = truth.to_px([[-490, 370.4, 0], [490, 370.4, 0]])
+    cv2.line(covered, tuple(from_px.astype(int).tolist()), tuple(to_px.astype(int).tolist()), (120, 160, 190), 25)
+    found = find_table([covered], lens_of(optics)).calibration
+    assert found.table.zone_line_mm["N"] == 370.0
+    assert Camera(found).line_sigma_mm("N") > 0.4
+    assert Camera(found).line_sigma_mm("S") < 0.1
