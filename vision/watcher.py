@@ -25,6 +25,7 @@ from vision.motion.measure import measure_rest
 from vision.motion.predict import FRICTION_MM_S2
 from vision.motion.report import Spell, describe, free_speed
 from vision.motion.scene import Mask, Scene
+from vision.motion.second_look import look_twice
 from vision.motion.tracks import Track, Tracker
 
 Image = NDArray[np.uint8]
@@ -293,7 +294,11 @@ class Watcher:
         """A disc was put on the table: one that was lost, or else a new one."""
         tracks = self._tracker.tracks
         known = [t for t in tracks.values() if t.kind == kind and not self._is_seen(t)]
-        usable = [t for t in known if t.state != "gone"] or [t for t in known if t.kind == "striker"]
+        usable = sorted((t for t in known if t.state != "gone"), key=lambda t: float(np.hypot(*(t.at_mm - at_mm))))
+        usable = usable or [t for t in known if t.kind == "striker"]
+        if usable and self._spell is not None and usable[0].sightings and self._was_struck(self._spell):
+            self._tracker.recover(usable[0], at_mm, t_s)
+            return
         if usable:
             track = usable[0]
         else:
@@ -320,14 +325,11 @@ class Watcher:
             return []
         self._tracker.settle_one(striker, image, t_s)
         measure_rest(image, self._camera, striker, self._here())
-        told = describe(spell, self._tracker.tracks, self._position(), t_s, self._camera, self._slowing_mm_s2, self._given())
+        told = describe(spell, self._tracker.tracks, self._position(), t_s, self._camera, self._slowing_mm_s2, self.sides)
         self._placed_s = t_s
         self._spell = Spell(before=self._position(), started_s=spell.started_s, placed_s=t_s, arm_sides=spell.arm_sides)
         self._measured[striker.id] = (float(striker.at_mm[0]), float(striker.at_mm[1]))
         return told.facts
-
-    def _given(self) -> Side | None:
-        return self.sides[0] if len(self.sides) == 1 else None
 
     def _measure_one(self, image: Image, t_s: float) -> bool:
         """Measure one disc that has come to rest and not been measured there; True while there may be more."""
@@ -364,7 +366,7 @@ class Watcher:
         if spell is None:
             return []
         end_s = max((t.still_since_s for t in self._tracker.tracks.values() if t.sightings), default=t_s)
-        told = describe(spell, self._tracker.tracks, self._position(), end_s, self._camera, self._slowing_mm_s2, self._given())
+        told = describe(spell, self._tracker.tracks, self._position(), end_s, self._camera, self._slowing_mm_s2, self.sides)
         self._slowing_mm_s2 = told.slowing_mm_s2
         return told.facts
 
@@ -376,6 +378,8 @@ class Watcher:
         while self._measure_one(image, t_s + 1.0):
             pass
         facts = self._told if self._told is not None else self._tell(t_s)
+        if self._spell is not None and any(isinstance(fact, Incident) for fact in facts):
+            facts = look_twice(facts, self._tracker.tracks, self._spell.before, self._detect(image, self._camera).discs)
         self._spell = self._told = None
         self._rebase(image)
         return facts

@@ -90,7 +90,7 @@ def _paths(tracks: Mapping[str, Track], slowing_mm_s2: float) -> tuple[dict[str,
 
 
 def describe(
-    spell: Spell, tracks: Mapping[str, Track], after: list[Disc], end_s: float, camera: Camera, slowing: float, given: Side | None
+    spell: Spell, tracks: Mapping[str, Track], after: list[Disc], end_s: float, camera: Camera, slowing: float, sides: tuple[Side, ...]
 ) -> Told:
     """The spell as a stroke, as an incident, or as nothing."""
     paths, slowing = _paths(tracks, slowing)
@@ -101,7 +101,7 @@ def describe(
         incident = _incident(spell, tracks, after, end_s, hits)
         return Told([incident] if incident else [], slowing)
     rest = paths[striker.id].rest_mm
-    side = given or _side(rest if rest is not None else striker.at_mm, spell, camera)
+    side = _side(rest if rest is not None else striker.at_mm, spell, camera, sides)
     timeline = _timeline(spell, paths, tracks, striker, hits, start, side, end_s, camera)
     return Told([Stroke(side=side, before=Position(discs=spell.before), timeline=timeline, after=Position(discs=after))], slowing)
 
@@ -122,14 +122,15 @@ def free_speed(striker: Track, spell: Spell, since_s: float = 0.0) -> float:
     return max((float(np.hypot(a.x_mm - b.x_mm, a.y_mm - b.y_mm)) / (b.t_s - a.t_s) for a, b in steps), default=0.0)
 
 
-def _side(at_mm: np.ndarray, spell: Spell, camera: Camera) -> Side:
-    """Whose zone the striker lay in; near a corner where two meet, where the arm came from."""
+def _side(at_mm: np.ndarray, spell: Spell, camera: Camera, sides: tuple[Side, ...]) -> Side:
+    """Whose zone the striker lay in, of those who play; near a corner where two meet, where the arm came from."""
+    playing = sides or SIDES
     lines = camera.calibration.table.zone_line_mm
-    depth = {side: depth_mm(side, float(at_mm[0]), float(at_mm[1]), abs(lines[side])) for side in SIDES}
-    inside = [side for side in SIDES if depth[side] > -_NEAR_LINE_MM]
+    depth = {side: depth_mm(side, float(at_mm[0]), float(at_mm[1]), abs(lines[side])) for side in playing}
+    inside = [side for side in playing if depth[side] > -_NEAR_LINE_MM]
     if len(inside) > 1 and spell.arm is not None and spell.arm in inside:
         return spell.arm
-    return max(SIDES, key=lambda side: depth[side])
+    return max(playing, key=lambda side: depth[side])
 
 
 def _timeline(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
 import numpy as np
 
-from rules.facts import Disc, Incident, Lifted, Pocketed, Position, Rest, SeenDisc, TableShaken, TimelineEvent, Touched
-from vision.motion.identity import SAME_MM
+from rules.facts import Disc, Incident, Lifted, Pocketed, Position, Rest, SeenDisc, Stroke, TableShaken, TimelineEvent, Touched
+from vision.motion.identity import SAME_MM, match_places
+from vision.motion.tracks import Track
 
+_ANYWHERE_MM: Final = 2000.0  # a piece that was carried lies anywhere on the table
 _STAYED_MM: Final = 1.0  # a piece counts as touched from here (issue: >= 1 mm called, under 0.3 mm never)
 
 
@@ -84,3 +86,29 @@ def _after(after: Position, before: Sequence[Disc], kept: dict[str, SeenDisc]) -
     """The position afterwards with every disc that stayed where it was, whatever the follower made of it."""
     others = [d for d in after.discs if d.id not in kept and all(_distance_mm(d, k) > SAME_MM for k in kept.values())]
     return Position(discs=[*(d for d in before if d.id in kept), *others])
+
+
+def look_twice(
+    facts: Sequence[Stroke | Incident], tracks: Mapping[str, Track], before: Sequence[Disc], seen: Sequence[SeenDisc]
+) -> list[Stroke | Incident]:
+    """Facts without what a fresh look contradicts; the followed discs are put where they were seen, under the ids of their places.
+
+    `before` are the discs before the spell, `seen` the fresh look at its end.
+    """
+    kept = stayed(before, seen)
+    places = {d.id: d for d in before}
+    for name in kept:
+        track = tracks[name]
+        track.state, track.pocket, track.missed, track.hidden = "active", None, 0, False
+        track.at_mm = np.array([places[name].x_mm, places[name].y_mm])
+    free = [disc for disc in seen if all(disc is not other for other in kept.values())]
+    others = [t for t in tracks.values() if t.id not in kept and t.state in ("rest", "active", "lost")]
+    again = match_places(free, others, _ANYWHERE_MM)
+    for index, name in again.items():
+        tracks[name].state, tracks[name].missed = "active", 0
+        tracks[name].at_mm, tracks[name].sigma_mm = np.array([free[index].x_mm, free[index].y_mm]), free[index].sigma_mm
+    for track in others:
+        if track.id not in again.values():
+            track.state = "lost"
+    told = [confirmed(fact, seen) if isinstance(fact, Incident) else fact for fact in facts]
+    return [fact for fact in told if fact is not None]
