@@ -108,8 +108,9 @@ def _end_faults(d: Draft, scene: Scene, reading: Reading) -> None:
         d.penalise("17.1.j", side)
     if opponents and (not d.lawful or (direct and d.core.rules.direct_over_rail_is_penal)):
         d.penalise("17.1.p", side)
-    if doubles(d.core) and direct and _driven_into_rear(d, scene, reading):
-        if d.core.set.free_stroke == side:
+    driven = _driven_into_rear(d, scene, reading) if doubles(d.core) and direct else []
+    if driven:
+        if d.core.set.free_stroke == side and not any(_in_a_corner(piece, reading) for piece in driven):
             d.told.append("17.1.t")
         else:
             d.penalise("17.1.t", side)
@@ -119,14 +120,20 @@ def _end_faults(d: Draft, scene: Scene, reading: Reading) -> None:
         d.lose_set("16.1.d", side)
 
 
-def _driven_into_rear(d: Draft, scene: Scene, reading: Reading) -> bool:
-    """17.1.t, 21.3: an opponents' piece that now rests in their own zone and did not before."""
+def _driven_into_rear(d: Draft, scene: Scene, reading: Reading) -> list[Disc]:
+    """17.1.t, 21.3: opponents' pieces that now rest in their own zone and did not before."""
     rear = rear_zones(d.core, scene.stroke.side)
-    return any(
-        reading.dark(now, rear) and not reading.dark(scene.before[i], rear)
+    return [
+        now
         for i in sorted(scene.moved)
         if scene.before[i].kind != scene.own and (now := scene.after.get(i)) is not None
-    )
+        if reading.dark(now, rear) and not reading.dark(scene.before[i], rear)
+    ]
+
+
+def _in_a_corner(piece: Disc, reading: Reading) -> bool:
+    """002 doubles 4: the penalty stroke may not drive a piece into a corner, where the strips of two sides cross."""
+    return reading.dark(piece, ("S", "N")) and reading.dark(piece, ("W", "E"))
 
 
 def _falls_by_itself(event: Pocketed, scene: Scene) -> bool:

@@ -1,9 +1,11 @@
-"""16.1.b, e, f, k, 17.1.k-o, 12.13, 12.24: hands, cue and striker where they should not be, and pieces that fall by themselves."""
+"""12.2, 12.13, 12.16, 12.24, 16.1.b, e, f, k, 17.1.k-o: hands, cue, striker where they should not be; pieces that fall by themselves."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rules.draft import Draft
-from rules.facts import Contact, Disc, Incident, Lifted, Pocketed, Rest, Stroke, TableShaken, Touched
+from rules.facts import Contact, Disc, Incident, Lifted, OnSide, OverRail, Pocketed, Rest, Stacked, Stroke, TableShaken, Touched
 from rules.reading import Reading
 from rules.set_lost import has_moved
 from rules.state import Core, full_count, pair_at
@@ -23,6 +25,9 @@ def between_strokes(d: Draft, incident: Incident, before: dict[str, Disc], after
     named = {i for e in touches for i in e.discs if i in before and before[i].kind != "striker"}
     named |= {e.disc for e in lifts if e.disc in before and before[e.disc].kind != "striker"}
     moved = {b.id for b in before.values() if b.kind != "striker" and has_moved(b, after.get(b.id))}
+    if named and _set_up(d, before) and all(e.by == "hand" for e in touches):
+        _put_right(d, sorted(moved), before)
+        return
     touchers = {e.side for e in touches}
     for lift in lifts:
         if lift.disc in named:
@@ -59,15 +64,25 @@ def _touch(d: Draft, touch: Touched, moved: set[str], before: dict[str, Disc]) -
             d.put_back(before[i], "17.1.o" if away else "9.1.h")
 
 
+def _set_up(d: Draft, before: dict[str, Disc]) -> bool:
+    """12.2: all pieces lie there and no stroke has been made, so that the set has not begun."""
+    counts = [sum(b.kind == colour for b in before.values()) for colour in set(d.core.colours)]
+    return d.set.strokes == 0 and min(counts) >= full_count(d.core)
+
+
+def _put_right(d: Draft, moved: Iterable[str], before: dict[str, Disc]) -> None:
+    """12.24: before the set nothing is lost; pieces go back and play begins. Players set them up by hand (10.2)."""
+    for i in moved:
+        d.put_back(before[i], "12.24")
+    d.told.append("12.24")
+
+
 def _shaken(d: Draft, event: TableShaken, incident: Incident, before: dict[str, Disc], reading: Reading) -> None:
     moved = [i for i in event.moved if i in before and before[i].kind != "striker"]
     if not moved:
         return
-    counts = [sum(b.kind == colour for b in before.values()) for colour in set(d.core.colours)]
-    if d.set.strokes == 0 and min(counts) >= full_count(d.core):  # 12.24: set up, and no stroke made yet (12.2)
-        for i in moved:
-            d.put_back(before[i], "12.24")
-        d.told.append("12.24")
+    if _set_up(d, before):
+        _put_right(d, moved, before)
         return
     who = event.side or incident.side
     if who is None:
@@ -82,13 +97,20 @@ def during_stroke(d: Draft, stroke: Stroke, striker: str, before: dict[str, Disc
     struck_t = struck_at(stroke)
     still_by_hand: dict[Side, set[str]] = {}
     in_motion: set[str] = set()
+    off: set[str] = set()  # in a pocket or over a rail: no longer on the table
     for event in stroke.timeline:
         if isinstance(event, Contact):
             if event.t >= struck_t:
                 in_motion.update(i for i in event.discs if i != striker)
             elif striker in event.discs:
                 _penal(d, "17.1.k", stroke.side, stroke.side)
+        elif isinstance(event, OnSide | Stacked | OverRail | Pocketed):
+            in_motion.discard(event.disc)  # 12.16
+            if isinstance(event, OverRail | Pocketed):
+                off.add(event.disc)
         elif isinstance(event, Lifted):
+            if event.disc in off:
+                continue
             if event.disc != striker:
                 d.lose_set("16.1.f", event.side)
             elif event.t >= struck_t and _before_rest(stroke, event.t):
@@ -97,7 +119,7 @@ def during_stroke(d: Draft, stroke: Stroke, striker: str, before: dict[str, Disc
             underway = event.t >= struck_t and _before_rest(stroke, event.t)
             if striker in event.discs and underway and event.by != "striker":
                 _penal(d, "17.1.m", event.side, stroke.side)
-            pieces = {i for i in event.discs if i != striker}
+            pieces = {i for i in event.discs if i != striker and i not in off}
             if underway and event.by != "striker" and pieces & in_motion:
                 d.lose_set("16.1.k", event.side)
                 continue

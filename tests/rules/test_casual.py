@@ -99,3 +99,21 @@ def test_doubles_penalty_needs_fewer_than_sixteen_and_a_moved_row():
     board = f"{column('b', 485)} {column('b', -485, first=9)} r1@0,0"
     ruling = rule(match("casual", "doubles", first="W"), stroke("W", board, "r1"))[0]
     assert ruling["debt"]["W"] == 1
+
+
+@pytest.mark.parametrize(
+    ("place", "free"),
+    [
+        ("-450,0", True),
+        ("-450,374.4", True),  # the corner's line is still in its hole there
+        ("-390,374.6", False),
+        ("-390,-380", False),
+    ],
+)
+def test_the_penalty_stroke_may_not_drive_into_the_corner(place, free):
+    """002 doubles 4: "nedrīkst iesist pretinieka kauliņu pašā laukuma stūrī"."""
+    board = "r1@200,280 r2@-200,-200 b1@0,-180 b2@250,100"
+    drive = stroke("W", board, "b1", after="b1@0,-170 r2@-200,-450")
+    back = stroke("N", board, "r1", after=f"r1@210,290 b1@{place}")
+    ruling = rule(match("casual", "doubles", penalty_stroke=True, first="W"), drive, back)[1]
+    assert clauses(ruling) == ([] if free else ["17.1.t"])

@@ -226,5 +226,5 @@ def test_doubles_second_players_sixteen_win_the_set():
 
 
 def test_a_fault_in_the_first_players_run_out_costs_the_opponent_the_only_series():
-    touch = incident("N", FULL, touched("b1", "N"), after="b1@-110,-470")
+    touch = incident("N", FULL, touched("b1", "N", "cue"), after="b1@-110,-470")
     assert set_of(last(touch, RAN_OUT)) == ("won", "S", "20.4")

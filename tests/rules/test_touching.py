@@ -208,3 +208,52 @@ def test_a_set_is_lost_once_and_for_the_first_reason():
     lift = {"event": "lifted", "disc": "r1", "side": "N"}
     ruling = rule(incident(None, BOARD, lift, {"event": "lifted", "disc": "b1", "side": "S"}))[0]
     assert (clauses(ruling), ruling["set"]["side"]) == (["16.1.f", "16.1.f"], "S")
+
+
+HAND_AT = {"event": "touched", "discs": ["r1"], "side": "S", "by": "hand"}
+
+
+@pytest.mark.parametrize(
+    ("before_it", "want"),
+    [
+        ((), ["16.1.k"]),
+        (({"event": "on_side", "disc": "r1"},), ["17.1.n"]),
+        (("on r1 b1",), ["17.1.n"]),
+        (("over r1 W",), []),
+        (("in r1 NW",), []),
+    ],
+)
+def test_12_16_a_piece_on_its_side_stacked_or_off_the_table_is_not_in_motion(before_it, want):
+    assert clauses(rule(stroke("S", BOARD, "r1", *before_it, HAND_AT, after="r1@-190,230"))[0]) == want
+
+
+def test_12_16_a_piece_that_is_struck_again_moves_again():
+    ruling = rule(stroke("S", BOARD, "r1", {"event": "on_side", "disc": "r1"}, "b1>r1", HAND_AT, after="r1@-190,230"))[0]
+    assert clauses(ruling) == ["16.1.k"]
+
+
+def test_a_piece_that_left_over_a_rail_may_be_picked_up():
+    lift = {"event": "lifted", "disc": "r1", "side": "S"}
+    ruling = rule(stroke("S", BOARD, "r1", "over r1 W", lift))[0]
+    assert (clauses(ruling), ruling["set"], spots(ruling["place"])) == ([], None, [(0, 0)])
+    assert rule(stroke("S", BOARD, "r1", lift))[0]["set"]["clause"] == "16.1.f"
+
+
+SET_UP = f"{row('r', 485)} {row('b', -485)}"
+
+
+@pytest.mark.parametrize(
+    "events",
+    [(touched("r1+r2", "N"),), (touched("r1", "S"),), ({"event": "lifted", "disc": "r1", "side": "S"},)],
+)
+def test_12_2_pieces_are_set_up_by_hand_before_the_first_stroke(events):
+    ruling = rule(incident("S", SET_UP, *events, after="r2@-80,470"))[0]
+    assert (ruling["faults"], ruling["set"], ruling["turn"], ruling["told"]) == ([], None, "continues", ["12.24"])
+    assert (-75.0, 485.0) in spots(ruling["restore"])
+    assert ruling["on_table"] == {"S": 8, "N": 8}
+
+
+def test_12_2_but_not_with_cue_or_striker_nor_once_the_set_has_begun():
+    assert clauses(rule(incident("S", SET_UP, touched("r1", "S", "striker"), after="r1@-110,480"))[0]) == ["17.1.k"]
+    log = [stroke("S", SET_UP, "r1"), incident("N", SET_UP, touched("r1+r2", "N"), after="r1@-110,470 r2@-80,460")]
+    assert rule(*log)[1]["set"]["clause"] == "16.1.e"
