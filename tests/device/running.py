@@ -20,8 +20,8 @@ class Watch:
 
     def __init__(self, folder: Path, *words: str) -> None:
         self.log = folder / "log.jsonl"
-        self._said = folder / "said.txt"
-        with self._said.open("ab") as said:
+        self._said = folder / f"said-{len(list(folder.glob('said-*')))}.txt"
+        with self._said.open("wb") as said:
             command = [NOVUSS, "watch", "virtual", "--fast", "--record", str(self.log), *words]
             self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said, env={**_environment(), "COLUMNS": "200"})
 

@@ -38,7 +38,8 @@ def test_a_ruling_appears_and_a_lost_broker_shows(page: Any, watch: Callable[...
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     monitor = watch("--seed", "3", "--mqtt", mosquitto.url)
-    page.goto(monitor.board())
+    address = monitor.board()
+    page.goto(address)
     assert shows(page, "body[data-link=live]", 60), "discs never came"
     monitor.wait_for(1)
     assert shows(page, "[data-part=ruling]:not([data-state=none])", 20), "the ruling never came"
@@ -51,4 +52,7 @@ def test_a_ruling_appears_and_a_lost_broker_shows(page: Any, watch: Callable[...
     assert shows(page, "body[data-link=live]", RIGHT_AGAIN_WITHIN_S)
     monitor.kill()
     assert shows(page, "[data-part=stale]", STALE_WITHIN_S)
+    again = watch("--seed", "3", "--mqtt", mosquitto.url, "--port", address.rsplit(":", 1)[1])
+    assert again.board() == address
+    assert shows(page, "body[data-link=live]", 60), "the page did not mend itself after the restart"
     assert errors == []
