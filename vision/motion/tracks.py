@@ -47,6 +47,7 @@ _MOTION_LEVELS: Final = 3.0  # mean change between frames where a disc has just 
 _LONGEST_STEP_S: Final = 0.1  # after a longer pause nothing is predicted
 _HOLE_LEVELS: Final = 25.0  # grey levels by which a hole must be darker than the face at rest to be looked for in motion
 _HOLE_SHARE: Final = 0.4  # of that; a fast disc's hole is smeared over twice its width
+_NEAR_MM: Final = 40.0  # a disc that slows down in a heap changes little from frame to frame; farther off it must be seen to arrive
 _CLEARLY: Final = 0.1  # gain by which a place found elsewhere must beat the expected one
 _SEEN_FALLING: Final = 2  # frames without a sighting on the way in that are still seen: the rim hides a tilting disc
 _FALL_MM: Final = 48.0  # an axis this near a pocket's centre is over the hole (radius 50) beyond measuring error
@@ -135,6 +136,13 @@ class Tracker:
             if track.state == "rest" and bare is not None:
                 track.look = look_at(self._scene, self.outline(track), image, bare) or track.look
                 self._memorise(track, image, bare)
+
+    def recover(self, track: Track, at_mm: Array, t_s: float) -> None:
+        """A disc that was lost under way stands here: its way so far is kept."""
+        track.at_mm, track.velocity_mm_s, track.t_s = at_mm, np.zeros(2), t_s
+        track.state, track.pocket, track.missed, track.hidden = "active", None, 0, False
+        track.still_since_s = t_s
+        track.sightings.append(Sighting(t_s, float(at_mm[0]), float(at_mm[1]), track.sigma_mm, 0.0))
 
     def settle_one(self, track: Track, image: Image, t_s: float) -> None:
         """Take one disc as at rest where it is, and forget how it came there."""
@@ -293,7 +301,7 @@ class Tracker:
         if fit.gain < _TRIED * track.usual_gain:
             return False
         away = float(np.hypot(*(fit.axis_mm - track.at_mm)))
-        return away < _GATE_MM or self._motion_at(self.outline(track, fit.axis_mm)) > _MOTION_LEVELS
+        return away < (_GATE_MM if track.hidden else _NEAR_MM) or self._motion_at(self.outline(track, fit.axis_mm)) > _MOTION_LEVELS
 
     def _looks_right(self, track: Track, fit: Fit, guess_mm: Array) -> bool:
         """Face as bright as at rest, by the light of this place: half a disc and half a table is not."""
