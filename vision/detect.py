@@ -15,7 +15,7 @@ from rules.facts import SeenDisc, SeenDiscs
 from vision.discs.find import Found, find_discs
 
 # Chips, shadows and turning tolerance move an edge by more than its noise: sigma grows by a factor and by a part of a pixel.
-SCATTER_FACTOR: Final = 2.5
+SCATTER_FACTOR: Final = 2.0
 LEAST_SIGMA_PX: Final = 0.12
 
 

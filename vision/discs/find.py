@@ -14,7 +14,7 @@ from rules.facts import Pose
 from rules.table import Kind
 from vision.discs.fit import Fit, Neighbour, fit_disc
 from vision.discs.regions import FOOT_MM, MIRRORED_FOOT_MM
-from vision.discs.select import Chosen, choose, on_surface
+from vision.discs.select import OVERLAP, Chosen, choose, on_surface
 from vision.discs.solid import solid_of
 from vision.discs.topview import view_from_above
 
@@ -26,6 +26,9 @@ FIRST_STIFFNESS: Final = 30.0  # of the first fit's appearance, see `fit_disc`
 FIRST_STEPS: Final = 8  # enough to come within the final fit's reach
 FIRST_MARGIN_MM: Final = -1.5  # of neighbours in the first fit: their places are some millimetres off
 HOLE_SAYS: Final = 0.2  # weight of the hole's contrast against the cost of the whole, both as ratios
+LEAST_EVIDENCE: Final = 0.35  # candidate score times the hole's contrast in sigmas
+SHADOW_REDNESS: Final = -0.15  # a shadow on wood keeps the wood's colour, 0; black paint is greyer, about -0.4
+SHADOWY_EVIDENCE: Final = 0.9  # of what may be a shadow
 LIKELY: Final = 0.05  # difference of doubt within which two places are hardly told apart
 LEAST_SHIFT_MM: Final = 1.0  # below this upper and lower edge lie within the fit's reach of each other
 MOVED_MM: Final = 1.0  # a neighbour that moved further makes a new first look worth while
@@ -78,7 +81,8 @@ def _first_look(image: NDArray[np.uint8], camera: Camera, one: Chosen, near: lis
     place = np.array([one.x_mm, one.y_mm])
     shift = (place - camera.centre_mm[:2]) * (solid_of(one.kind).height_mm / camera.centre_mm[2])
     parts = np.arange(0.0, 1.01, 0.5) if np.hypot(*shift) > LEAST_SHIFT_MM else np.zeros(1)
-    looks = [_look(image, camera, one, near, float(x), float(y), FOOT_MM) for x, y in place + parts[:, None] * shift]
+    starts = [*(place + parts[:, None] * shift), *one.rivals]
+    looks = [_look(image, camera, one, near, float(x), float(y), FOOT_MM) for x, y in starts]
     best = min(looks, key=lambda look: look.doubt)
     if one.glaring:
         looks.append(_look(image, camera, one, near, best.x_mm, best.y_mm, MIRRORED_FOOT_MM))
@@ -107,11 +111,29 @@ def _look(image: NDArray[np.uint8], camera: Camera, one: Chosen, near: list[Neig
         margin_mm=FIRST_MARGIN_MM,
         steps=FIRST_STEPS,
     )
-    if fit is None:
+    if fit is None or _impossible(one, fit) or _overlaps(fit, near):
         return _Look(x_mm, y_mm, foot_mm)
     # A wrong place explains the light hardly worse, but it has no hole where the solid has one.
     doubt = math.log(fit.cost) - HOLE_SAYS * math.log(max(fit.hole, 0.1))
     return _Look(fit.x_mm, fit.y_mm, foot_mm, doubt)
+
+
+def _impossible(one: Chosen, fit: Fit) -> bool:
+    return one.pose == "flat" and not on_surface(fit.x_mm, fit.y_mm, fit.radius_mm)
+
+
+def _overlaps(fit: Fit, near: list[Neighbour]) -> bool:
+    """Whether a fit lies where another disc is; those may still be some millimetres off themselves."""
+    return any(
+        math.hypot(fit.x_mm - other.x_mm, fit.y_mm - other.y_mm) < OVERLAP * (fit.radius_mm + solid_of(other.kind).radius_mm)
+        for other in near
+    )
+
+
+def _confirmed(one: Chosen, fit: Fit) -> bool:
+    """Whether circle and fit together show a disc: shadows and stains have a rim, but no hole in its middle."""
+    shadowy = one.kind == "black" and one.redness > SHADOW_REDNESS
+    return one.candidate.score * fit.hole >= (SHADOWY_EVIDENCE if shadowy else LEAST_EVIDENCE)
 
 
 def _first_looks(image: NDArray[np.uint8], camera: Camera, chosen: list[Chosen]) -> list[_Look]:
@@ -145,7 +167,7 @@ def find_discs(image: NDArray[np.uint8], camera: Camera) -> list[Found]:
             continue
         near = _near(looks, chosen, index)
         fit: Fit | None = fit_disc(image, camera, look.x_mm, look.y_mm, one.kind, near, base_mm=one.base_mm, foot_mm=look.foot_mm)
-        if fit is None or (one.pose == "flat" and not on_surface(fit.x_mm, fit.y_mm, fit.radius_mm)):
+        if fit is None or _impossible(one, fit) or not _confirmed(one, fit):
             continue
         looks[index] = _Look(fit.x_mm, fit.y_mm, look.foot_mm, look.doubt, look.spread_mm)
         found.append(Found(one.kind, one.pose, fit.x_mm, fit.y_mm, fit.sigma_mm, look.spread_mm, rim, hole))

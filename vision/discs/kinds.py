@@ -21,6 +21,8 @@ Array = NDArray[np.float64]
 WOOD_REACH_MM: Final = 480.0  # where the playing surface is surely seen
 RED_OVER_GREEN: Final = 0.28  # log of red/green against wood: crimson under a warm lamp lies above 0.4, black below 0.1
 BLACK_AT_MOST: Final = -0.45  # log of a black face's light against wood: dark wood and window glare still lie below -0.7
+BLACK_REDNESS: Final = -0.25  # a face this much greyer than wood is painted, and near a lamp it may be nearly as light
+LIT_BLACK_AT_MOST: Final = -0.2
 LEAST_LIGHT: Final = 0.3  # linear light, 0..255: below one code value's step
 
 
@@ -41,4 +43,5 @@ def piece_colour(redness: float, brightness: float) -> Kind | None:
     """Colour of a disc of a piece's size; None for what looks like wood, paper, skin: no piece."""
     if redness >= RED_OVER_GREEN:
         return "red"
-    return "black" if brightness <= BLACK_AT_MOST else None
+    dark = BLACK_AT_MOST if redness > BLACK_REDNESS else LIT_BLACK_AT_MOST
+    return "black" if brightness <= dark else None

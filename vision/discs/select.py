@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -18,9 +18,10 @@ from vision.discs.topview import MM_PER_PX, PLANE_MM, TopView
 
 Array = NDArray[np.float64]
 
-LEAST_PIECE: Final = 0.36  # candidate score; true pieces under the poorest light seen reach 0.4
+LEAST_PIECE: Final = 0.30  # candidate score; true pieces under the poorest light reach this, and the fit has to confirm them
 LEAST_STRIKER: Final = 0.55  # a striker's rim and hole are longer and clearer; rings of other things are common at this size
 LEAST_RAISED: Final = 0.5  # on rails and pocket edges there are more edges than on the surface, and fewer discs
+RIVAL: Final = 0.9  # an overlapping circle of at least this share of the chosen one's score may be the right one
 OVERLAP: Final = 0.80  # two discs' axes are never nearer than this share of their radii's sum (1 but for the view's own error)
 GLARE: Final = 1.6  # times the wood's median light: more than grain and uneven lamps make
 GLARE_REACH_MM: Final = 8.0  # around the rim
@@ -33,7 +34,8 @@ LEAST_ON_WOOD: Final = 0.12  # share of a face that stands over the table when a
 class Chosen:
     """A candidate taken for a disc: rough axis in mm (on the surface it lies on), kind, pose, height of that surface in mm.
 
-    `glaring`: the table around it mirrors a lamp.
+    `glaring`: the table around it mirrors a lamp; `redness`: see `kinds.look`; `rivals`: axes (x, y) of overlapping circles that
+    scored nearly as well.
     """
 
     candidate: Candidate
@@ -43,6 +45,8 @@ class Chosen:
     pose: Pose
     base_mm: float
     glaring: bool
+    redness: float
+    rivals: tuple[tuple[float, float], ...] = ()
 
 
 def axis_mm(camera: Camera, one: Candidate, base_mm: float = 0.0) -> tuple[float, float]:
@@ -124,14 +128,25 @@ def choose(view: TopView, camera: Camera) -> list[Chosen]:
         if not len(light):
             continue
         found = _pose(camera, one, places, light, wood)
-        kind: Kind | None = "striker" if one.large else piece_colour(*look(light, wood))
+        redness, brightness = look(light, wood)
+        kind: Kind | None = "striker" if one.large else piece_colour(redness, brightness)
         if found is None or kind is None:
             continue
         pose, base = found
         x, y = axis_mm(camera, one, base)
-        if any(
-            np.hypot(x - other.x_mm, y - other.y_mm) < OVERLAP * (one.solid.radius_mm + other.candidate.solid.radius_mm) for other in chosen
-        ):
+        over = _overlapped(chosen, x, y, one.solid.radius_mm)
+        if over is None:
+            chosen.append(Chosen(one, x, y, kind, pose, base, _glaring(view, one, wood), redness))
             continue
-        chosen.append(Chosen(one, x, y, kind, pose, base, _glaring(view, one, wood)))
+        first = chosen[over]
+        if first.candidate.large == one.large and one.score >= RIVAL * first.candidate.score and pose == first.pose:
+            chosen[over] = replace(first, rivals=(*first.rivals, (x, y)))
     return chosen
+
+
+def _overlapped(chosen: list[Chosen], x_mm: float, y_mm: float, radius_mm: float) -> int | None:
+    for index, other in enumerate(chosen):
+        apart = np.hypot(x_mm - other.x_mm, y_mm - other.y_mm)
+        if apart < OVERLAP * (radius_mm + other.candidate.solid.radius_mm):
+            return index
+    return None
