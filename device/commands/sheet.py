@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from cyclopts import Parameter
 
 from device.sheet import as_csv, as_html, sheets
 from device.storage.atomic import write_text
 from device.storage.lines import complete_lines
-from rules.errors import InputUnusable
+from rules.errors import InputUnusable, LogUnusable, WrongUsage
 from rules.words import Lang
 
 
-def sheet(log: Path, *, form: Literal["html", "json", "csv"] = "html", lang: Lang = "lv", output: Path | None = None) -> None:
+def sheet(
+    log: Path,
+    *,
+    form: Literal["html", "json", "csv"] = "html",
+    lang: Lang = "lv",
+    output: Annotated[Path | None, Parameter(alias="-o")] = None,
+) -> None:
     """Write the match sheet of a log: sets, first turns, penalty pieces, warnings, first-series run-outs, signatures.
+
+    It may be written after every set; a match that is not over yet is shown as it stands.
+
+    Examples:
+
+    - `novuss sheet match.jsonl -o sheet.html`: to print, in Latvian
+    - `novuss sheet match.jsonl --form csv --lang en`: a line a set, to standard output
 
     Parameters
     ----------
@@ -36,7 +50,12 @@ def sheet(log: Path, *, form: Literal["html", "json", "csv"] = "html", lang: Lan
     lines, tail = complete_lines(data)
     if tail.why:
         print(f"novuss: {log}: the last line is incomplete ({tail.why}) and was left out", file=sys.stderr)
-    found = sheets(lines)
+    if output is not None and output.exists() and output.samefile(log):
+        raise WrongUsage(f"{output}: the sheet would take the place of the log; name another file")
+    try:
+        found = sheets(lines)
+    except LogUnusable as error:
+        raise InputUnusable(f"{log}: {error}") from error
     if not found:
         raise InputUnusable(f"{log}: no match in it")
     if form == "json":
