@@ -25,6 +25,8 @@ _SLOWING_SIGMA_MM_S2: Final = 250.0  # how far a run's deceleration may be from 
 _LEAST_SHARE: Final = 0.15  # of the table's deceleration: what is left while a disc spins fast
 _MOST_SHARE: Final = 1.3  # and the most, over a dull patch
 _NEAR_BREAK: Final = 15  # sightings on either side of a break that say how it went: a quarter of a second, spin changes slowly
+_NO_KICK_MM_S: Final = 40.0  # runs of a dozen sightings that differ by less in velocity are one
+_STILL_MM: Final = 0.3  # a disc that stands still is seen within this of one place
 _SLIP_SIGHTINGS: Final = 3  # so few sightings may be something else than the disc
 _SLIP_MM: Final = 3.0  # runs of one disc that pass each other by more than this do not belong together
 _DECELERATION_RANGE: Final = (400.0, 2500.0)  # mm/s2: mu 0.04 (fresh powder) to 0.25 (bare wood)
@@ -104,6 +106,9 @@ def fit_run(seen: Sequence[Sighting], slowing_mm_s2: float) -> Run:
     tau = t - t[0]
     if len(seen) == 1:
         return Run(float(t[0]), p[0], np.zeros(2), slowing_mm_s2, float(t[0]), float(t[0]), 1, 0.0, 1e4)
+    whole = (t, p)
+    kept = _under_way(p)
+    t, p, tau = t[:kept], p[:kept], tau[:kept]
     velocity = (p[-1] - p[0]) / max(tau[-1], 1e-6)
     origin = p[0]
     slowing = slowing_mm_s2
@@ -115,17 +120,25 @@ def fit_run(seen: Sequence[Sighting], slowing_mm_s2: float) -> Run:
             break
         direction = velocity / speed
         way = np.minimum(tau, speed / slowing)
-        if len(seen) < _LEAST_RUN:
+        if kept < _LEAST_RUN:
             design = np.c_[np.ones(len(way)), way]
             solution, *_ = np.linalg.lstsq(design, p + 0.5 * slowing * (way * way)[:, None] * direction, rcond=None)
             origin, velocity = solution[0], solution[1]
         else:
             origin, velocity, slowing = _free(way, p, direction, slowing_mm_s2)
-    out = Run(float(t[0]), origin, velocity, slowing, float(t[0]), float(t[-1]), len(seen), 0.0, 0.0)
+    out = Run(float(t[0]), origin, velocity, slowing, float(t[0]), float(whole[0][-1]), len(seen), 0.0, 0.0)
+    t, p = whole
     rest = np.array([out.at(float(when)) for when in t]) - p
     rms = float(np.sqrt((rest**2).sum() / max(len(seen) - 2, 1)))
     spread = float(np.sqrt(((t - t.mean()) ** 2).sum()))
     return replace(out, rms_mm=rms, sigma_v_mm_s=max(SIGMA_MM, rms) / max(spread, 1e-6))
+
+
+def _under_way(p: Array) -> int:
+    """How many of the sightings (N, 2) come before a disc's standing still at their end; all of them if it does not, or never moved."""
+    still = np.hypot(*(p - p[-4:].mean(axis=0)).T) < _STILL_MM
+    tail = len(p) if still.all() else int(np.argmin(still[::-1]))
+    return len(p) if tail < 4 or len(p) - tail < 3 else len(p) - tail + 1
 
 
 def _free(way: Array, p: Array, direction: Array, slowing_mm_s2: float) -> tuple[Array, Array, float]:
@@ -228,10 +241,17 @@ def _without_slips(groups: list[list[Sighting]], start: Run | None, slowing_mm_s
         joined = meet(before, after).miss_mm if before is not None and after is not None else None
         if max(torn, default=0.0) > _SLIP_MM and (joined is None or joined < max(torn)):
             del out[i]
+            if before is not None and after is not None and i > first and _goes_on(meet(before, after)):
+                out[i - 1 : i + 1] = [out[i - 1] + out[i]]
             i = max(first, i - 1)
         else:
             i += 1
     return out
+
+
+def _goes_on(kink: Break) -> bool:
+    """Whether two runs are one: they meet without a kick."""
+    return kink.miss_mm < _TOLERANCE_MM and float(np.hypot(*kink.kick_mm_s)) < _NO_KICK_MM_S
 
 
 def meet(before: Run, after: Run) -> Break:

@@ -1,0 +1,143 @@
+"""Runs, breaks, contacts: what a referee reads from directions, checked on motions with a known answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rules.table import POCKETS_MM
+from vision.motion.contacts import Path, deepest, over_edge, touches
+from vision.motion.outline import shape_of
+from vision.motion.predict import Body, advance
+from vision.motion.segments import breaks, fit_run, resting
+from vision.motion.tracks import Sighting
+
+FRAME_S = 1 / 60
+SLOWING = 1000.0
+
+
+def slide(start, velocity, times, slowing=SLOWING):
+    """Exact positions of a sliding disc at times counted from its start."""
+    start, velocity = np.array(start, float), np.array(velocity, float)
+    speed = np.hypot(*velocity)
+    tau = np.minimum(np.asarray(times), speed / slowing)
+    return start + velocity * (tau - slowing * tau**2 / (2 * speed))[:, None]
+
+
+def seen(times, places, noise, rng):
+    return [Sighting(t, x + rng.normal(0, noise), y + rng.normal(0, noise), 0.1, 0.0) for t, (x, y) in zip(times, places, strict=True)]
+
+
+def collide(a, va, b, mass_a, mass_b, bounce=0.85):
+    normal = (b - a) / np.hypot(*(b - a))
+    impulse = (1 + bounce) * (va @ normal) / (1 / mass_a + 1 / mass_b)
+    return va - impulse / mass_a * normal, impulse / mass_b * normal
+
+
+def head_on(rng, offset_mm=8.0, speed=1800.0, noise=0.08):
+    """A striker from (0, -400) onto a red piece at rest near the middle; returns paths and the true time of contact."""
+    striker, red = shape_of("striker"), shape_of("red")
+    at_piece = np.array([offset_mm, 0.0])
+    reach = striker.radius_mm + red.radius_mm
+    hit_y = -np.sqrt(reach**2 - offset_mm**2)
+    way = hit_y + 400.0
+    t_hit = (speed - np.sqrt(speed**2 - 2 * SLOWING * way)) / SLOWING
+    va = np.array([0.0, speed - SLOWING * t_hit])
+    mass = [s.radius_mm**2 * s.height_mm for s in (striker, red)]
+    after_a, after_b = collide(np.array([0.0, hit_y]), va, at_piece, *mass)
+    frames = np.arange(1, 60) * FRAME_S - 0.004
+    before, later = frames[frames < t_hit], frames[frames >= t_hit]
+    track = seen(
+        frames,
+        np.concatenate([slide((0, -400), (0, speed), before), slide((0, hit_y), after_a, later - t_hit)]),
+        noise,
+        rng,
+    )
+    piece = seen(later, slide(at_piece, after_b, later - t_hit), noise, rng)
+    out = {}
+    for name, kind, rest, sightings in (("striker", "striker", (0.0, -400.0), track), ("r1", "red", at_piece, piece)):
+        start = resting(np.array(rest), 0.0)
+        runs, kinks = breaks(sightings, start, SLOWING)
+        out[name] = Path(name, kind, shape_of(kind), start.p0_mm, runs, kinks, None, sightings[-1].t_s)
+    return out, t_hit
+
+
+def test_run_gives_velocity_and_slowing():
+    times = np.arange(20) * FRAME_S
+    run = fit_run(seen(times, slide((10, 20), (900, -400), times), 0.05, np.random.default_rng(1)), SLOWING)
+    assert run.velocity_mm_s == pytest.approx((900, -400), abs=6)
+    assert run.at(0.1) == pytest.approx(slide((10, 20), (900, -400), [0.1])[0], abs=0.15)
+
+
+def test_run_that_stops_inside_stays_where_it_stopped():
+    times = np.arange(40) * FRAME_S
+    run = fit_run(seen(times, slide((0, 0), (300, 0), times), 0.03, np.random.default_rng(2)), SLOWING)
+    assert run.at(5.0) == pytest.approx((45.0, 0.0), abs=0.3)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_contact_between_frames_is_timed_to_a_fraction_of_the_frame(seed):
+    paths, t_hit = head_on(np.random.default_rng(seed), offset_mm=-15 + 1.5 * seed)
+    found = touches(paths, "striker")
+    contact = next(touch for touch in found if touch.other != "cue")
+    assert {contact.disc, contact.other} == {"striker", "r1"}
+    assert contact.t_s == pytest.approx(t_hit, abs=0.001)
+    assert contact.confidence > 0.9
+    cue = next(touch for touch in found if touch.other == "cue")
+    assert cue.t_s == pytest.approx(0.0, abs=0.001)
+
+
+def test_rail_is_told_from_a_disc():
+    shape = shape_of("striker")
+    times = np.arange(1, 50) * FRAME_S
+    t_hit = (2000 - np.sqrt(2000**2 - 2 * SLOWING * (500 - shape.radius_mm))) / SLOWING
+    speed = 2000 - SLOWING * t_hit
+    before, later = times[times < t_hit], times[times >= t_hit]
+    places = np.concatenate([slide((0, 0), (2000, 0), before), slide((500 - shape.radius_mm, 0), (-0.7 * speed, 0), later - t_hit)])
+    start = resting(np.zeros(2), 0.0)
+    runs, kinks = breaks(seen(times, places, 0.08, np.random.default_rng(3)), start, SLOWING)
+    path = Path("striker", "striker", shape, start.p0_mm, runs, kinks, None, times[-1])
+    rails = [touch for touch in touches({"striker": path}, "striker") if touch.other != "cue"]
+    assert [touch.other for touch in rails] == ["E"]
+    assert rails[0].t_s == pytest.approx(t_hit, abs=0.001)
+
+
+def test_followers_slip_of_two_frames_makes_no_contact():
+    times = np.arange(1, 40) * FRAME_S
+    places = slide((0, -400), (100, 1500), times)
+    places[20:22] += (60, -90)
+    start = resting(np.array([0.0, -400.0]), 0.0)
+    _, kinks = breaks(seen(times, places, 0.08, np.random.default_rng(4)), start, SLOWING)
+    assert len(kinks) == 1
+
+
+def test_equal_discs_keep_their_identity_through_a_head_on_hit():
+    moving = Body(shape_of("red"), np.array([0.0, 0.0]), np.array([2000.0, 0.0]))
+    lying = Body(shape_of("red"), np.array([40.0, 0.0]), np.zeros(2))
+    advance([moving, lying], FRAME_S)
+    assert moving.at_mm[0] < lying.at_mm[0] - 29.0
+    assert lying.velocity_mm_s[0] > 1000 > moving.velocity_mm_s[0]
+
+
+def test_pocket_is_timed_where_the_axis_crosses_the_edge():
+    centre = np.array(POCKETS_MM["NE"])
+    direction = centre / np.hypot(*centre)
+    times = np.arange(0, 12) * FRAME_S
+    start = centre - direction * 300
+    places = slide(start, direction * 1400, times)
+    keep = np.hypot(*(places - centre).T) > 55
+    sightings = seen(times[keep], places[keep], 0.05, np.random.default_rng(5))
+    runs, kinks = breaks(sightings, None, SLOWING)
+    path = Path("r1", "red", shape_of("red"), None, runs, kinks, "NE", sightings[-1].t_s)
+    fall = over_edge(path)
+    assert fall is not None
+    assert fall[1] == "NE"
+    true_s = (1400 - np.sqrt(1400**2 - 2 * SLOWING * 250)) / SLOWING
+    assert fall[0] == pytest.approx(true_s, abs=0.002)
+
+
+def test_returned_needs_to_have_left_the_zone():
+    creeping = [(i * FRAME_S, 0.0, -400 + 3.0 * i) for i in range(20)]
+    assert deepest("S", 370.0, 0.0, creeping) is None
+    back = [*creeping, *((0.4 + i * FRAME_S, 0.0, -340 - 5.0 * i) for i in range(10))]
+    assert deepest("S", 370.0, 0.0, back) == pytest.approx(15.0)
