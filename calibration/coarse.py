@@ -27,6 +27,7 @@ RADII_PX: Final = (8.0, 9.5, 11.5, 13.5, 16.0)  # table filling half to all of t
 SURROUND: Final = 1.25  # template reaches to this multiple of the radius; the rail begins at 1.3
 CANDIDATES: Final = 14  # four pockets, and room for dark discs, sleeves and knots
 LOWEST_SCORE: Final = 0.45  # normalised correlation; pockets score above 0.65, grain below 0.5
+FARTHEST_MM: Final = 25.0  # corners of a guess from where its pose has them
 MAX_TILT_RAD: Final = np.radians(35)  # twice what is promised: the guess itself is a few degrees off
 HEIGHTS_MM: Final = (500.0, 4000.0)  # wide around the promised 1.1 to 1.7 m
 
@@ -101,18 +102,33 @@ def _squares(points: Array) -> Iterator[tuple[Array, float]]:
             yield quad[order], float(score[index].sum()) + 0.3
 
 
-def _from_above(normal: Array) -> tuple[Array, Array]:
-    """Pose looking straight down that fits a quadrilateral (4, 2) of undistorted pocket centres SW, NW, NE, SE best."""
+def _from_above(normal: Array, half_mm: float) -> tuple[Array, Array]:
+    """Pose looking straight down that fits a quadrilateral (4, 2) of undistorted corners SW, NW, NE, SE of a square best."""
     centre = normal.mean(axis=0)
     up = (normal[1] + normal[2] - normal[0] - normal[3]) / 2
     side = np.linalg.norm(normal - np.roll(normal, -1, axis=0), axis=1).mean()
-    depth = 2 * POCKETS_MM["NE"][0] / side
+    depth = 2 * half_mm / side
     yaw = np.arctan2(up[1], up[0])  # direction of table north in the picture
     north = np.array([np.cos(yaw), np.sin(yaw), 0])
     east = np.array([-north[1], north[0], 0])  # picture y points down: east is a quarter turn on
     rotation = np.stack([east, north, np.cross(east, north)], axis=1)
     rvec, _ = cv2.Rodrigues(rotation)
     return np.asarray(rvec, dtype=np.float64), np.array([[centre[0] * depth], [centre[1] * depth], [depth]])
+
+
+def pose_of_corners(lens: Lens, corners_mm: Array, normal: Array) -> View | None:
+    """A plausible pose that shows SW, NW, NE, SE corners (4, 3) mm at undistorted directions (4, 2), or None."""
+    # From straight above: closed solutions swing to a wrong tilt when the view is nearly square on.
+    start = _from_above(normal, float(corners_mm[2, 0]))
+    refined = cv2.solvePnPRefineLM(corners_mm, np.ascontiguousarray(normal), np.eye(3), None, *start)
+    view = view_of(lens, np.concatenate([np.ravel(v) for v in refined]))
+    height = float(view.centre_mm[2])
+    if view.tilt_rad > MAX_TILT_RAD or not HEIGHTS_MM[0] < height < HEIGHTS_MM[1]:
+        return None
+    rotation = np.asarray(cv2.Rodrigues(view.pose[:3])[0])
+    seen = corners_mm @ rotation.T + view.pose[3:]
+    miss_mm = np.linalg.norm(seen[:, :2] / seen[:, 2:] - normal, axis=1).max() * height
+    return view if miss_mm < FARTHEST_MM else None
 
 
 def _pooled(grays: Sequence[NDArray[np.uint8]]) -> Array:
@@ -133,15 +149,10 @@ def guesses(grays: Sequence[NDArray[np.uint8]], lens: Lens, most: int = 6) -> li
     # On the table SW, NW, NE, SE is clockwise from above, as ascending angle is in a picture with y down.
     corners = np.array([(*POCKETS_MM[name], 0.0) for name in ("SW", "NW", "NE", "SE")])
     for quad, score in ranked:
-        normal = undistorted(quad, lens.k_matrix, lens.dist_coeffs)
-        # From straight above: closed solutions swing to a wrong tilt when the view is nearly square on.
-        refined = cv2.solvePnPRefineLM(corners, normal, np.eye(3), None, *_from_above(normal))
-        view = view_of(lens, np.concatenate([np.ravel(v) for v in refined]))
-        miss = np.linalg.norm(view.to_px(corners) - quad, axis=1).max() / view.px_per_mm
-        height = float(view.centre_mm[2])
-        if miss > 25 or view.tilt_rad > MAX_TILT_RAD or not HEIGHTS_MM[0] < height < HEIGHTS_MM[1]:
-            continue
-        found.append((score - miss / 25, view))
+        view = pose_of_corners(lens, corners, undistorted(quad, lens.k_matrix, lens.dist_coeffs))
+        if view is not None:
+            miss = np.linalg.norm(view.to_px(corners) - quad, axis=1).max() / view.px_per_mm
+            found.append((score - miss / FARTHEST_MM, view))
     found.sort(key=lambda item: -item[0])
     return [view for _, view in found[:most]]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -22,6 +22,7 @@ from calibration.focal import focal_start
 from calibration.lens import Lens
 from calibration.nominal import LensPrior, lens_from, prior_for
 from calibration.optics import View
+from calibration.outline import outline_guesses
 from calibration.profiles import SEEN_SNR, Marks, find_marks, pooled
 from calibration.support import LineSupport, judge, supports
 from rules.errors import TableNotFound
@@ -35,6 +36,8 @@ SIGN_OF: Final[dict[Side, int]] = {"S": -1, "N": 1, "W": -1, "E": 1}
 LINE_OF: Final[dict[Zone, str]] = {"S": "zone S", "N": "zone N", "W": "zone W", "E": "zone E", "circle": "circle"}
 LINE_FLOOR_MM: Final = 0.03  # drawn lines waver by this much from stretch to stretch
 UNKNOWN_LENS_SIGMA_MM: Final = 0.45  # worst doubt at a piece's face that still decides most cases; above, a lens file is needed
+FEWEST_MARKS: Final = 20  # stretches of rim or rail, of some 56: three pockets' worth with gaps
+POSSIBLE_SHARE: Final = 0.3  # what the judge asks of a line at least
 CERTAIN_SHARE: Final = 0.6  # of the lines' stretches; no wrong guess has shown half of that, so no other is tried
 DARKEST: Final = 12.0  # grey levels; below, noise is as large as any line
 
@@ -85,14 +88,16 @@ def find_table(
     _check_light(grays)
     best: Stage | None = None
     pictures = [gray.astype(np.float32) for gray in grays]
-    for view in guesses(grays, start):
-        stage = _approach(pictures, turned(view, south), prior)
-        if stage is not None and (best is None or stage.score > best.score):
-            best = stage
-            if stage.score > CERTAIN_SHARE:
-                break
+    for first_look in (_from_pockets, _from_frame):
+        # The frame is asked only where the pockets gave nothing that could pass.
+        if best is None or best.score < POSSIBLE_SHARE:
+            for stage in first_look(grays, pictures, start, south, prior):
+                if best is None or stage.score > best.score:
+                    best = stage
+                if best.score > CERTAIN_SHARE:
+                    break
     if best is None:
-        raise TableNotFound("no table found: nothing in the picture looks like four pockets at the corners of a square")
+        raise TableNotFound("no table found: nothing in the picture looks like four pockets at the corners of a square, or like its frame")
     return _finish(best, start, prior)
 
 
@@ -104,6 +109,34 @@ class Stage:
     view: View
     table: dict[str, tuple[float, float]]
     score: float
+    polarity: int
+
+
+def _from_pockets(
+    grays: Sequence[NDArray[np.uint8]], pictures: list[Gray], lens: Lens, south: South, prior: LensPrior | None
+) -> Iterator[Stage]:
+    for view in guesses(grays, lens):
+        stage = _approach(pictures, turned(view, south), prior)
+        if stage is not None:
+            yield stage
+
+
+def _from_frame(
+    grays: Sequence[NDArray[np.uint8]], pictures: list[Gray], lens: Lens, south: South, prior: LensPrior | None
+) -> Iterator[Stage]:
+    for guess in outline_guesses(grays[0], lens):
+        view = turned(guess, south)
+        scale = view.px_per_mm
+        frame = table_features.rails(scale)
+        marks = look(pictures, view, frame, 6.0)
+        if _too_few(marks):
+            continue
+        solution = solve(view, marks, slack_px=2.0 * scale)
+        for polarity in (1, -1):
+            rims = table_features.near_rims(scale)
+            stage = _lines(pictures, solution.view, look(pictures, solution.view, rims, 8.0, polarity=polarity), prior, polarity)
+            if stage is not None:
+                yield stage
 
 
 def _check_light(grays: Sequence[NDArray[np.uint8]]) -> None:
@@ -118,23 +151,40 @@ def look(
     return [pooled([find_marks(g, view, f, reach_mm, pull_mm=pull_mm, polarity=polarity) for g in grays]) for f in features]
 
 
+def _too_few(marks: Sequence[Marks]) -> bool:
+    """Whether a fit of the pose would rest on next to nothing."""
+    return sum(int((m.snr > SEEN_SNR).sum()) for m in marks) < FEWEST_MARKS
+
+
 def _approach(grays: list[Gray], view: View, prior: LensPrior | None) -> Stage | None:
     """From a guess within centimetres to lines within a millimetre; the score is the share of line that is really there."""
     scale = view.px_per_mm
     rims = table_features.near_rims(scale)
     for reach in (16.0, 8.0, 4.0):
         marks = look(grays, view, rims, reach, polarity=1)
-        if sum(int((m.snr > SEEN_SNR).sum()) for m in marks) < 20:
+        if _too_few(marks):
             return None
-        solution = solve(view, marks, slack_px=reach / 8 * scale)
-        view = solution.view
+        view = solve(view, marks, slack_px=reach / 8 * scale).view
+    return _lines(grays, view, marks, prior, 1)
+
+
+def _lines(grays: list[Gray], view: View, marks: list[Marks], prior: LensPrior | None, polarity: int) -> Stage | None:
+    """From rims within some millimetres to all lines; `polarity` is +1 where the wood is brighter than what shows in a pocket."""
+    if _too_few(marks):
+        return None
+    scale = view.px_per_mm
+    rims = table_features.near_rims(scale)
+    solution = solve(view, marks, slack_px=scale)
+    view = solution.view
     lines = [*table_features.zone_lines(scale), table_features.circle(scale)]
     for reach, pull in ((5.0, 3.0), (2.5, 1.5)):
-        marks = look(grays, view, lines, reach, pull_mm=pull) + look(grays, view, rims, 2.5, polarity=1)
+        marks = look(grays, view, lines, reach, pull_mm=pull) + look(grays, view, rims, 2.5, polarity=polarity)
+        if _too_few(marks):
+            return None
         solution = solve(view, marks, prior, table=solution.table, slack_px=reach / 12 * scale)
         view = solution.view
     shares = [s.share for s in supports(marks, solution) if s.name.startswith(("zone", "circle"))]
-    return Stage(grays, view, solution.table, float(np.mean(shares)))
+    return Stage(grays, view, solution.table, float(np.mean(shares)), polarity)
 
 
 def _diameter_angle(grays: Sequence[Gray], view: View) -> float | None:
@@ -161,10 +211,18 @@ def _finish(stage: Stage, lens: Lens, prior: LensPrior | None) -> TableFit:
     if prior is not None:
         upper = [r for r in rails if "rounding" in r.columns]
         flat = look(stage.grays, view, [*lines, *rims], 2.0)
+        if _too_few(flat):
+            raise TableNotFound("table not certain: next to no line is seen; show the whole table, evenly lit and in focus")
         solution = focal_start(stage.grays, view, flat, upper, prior, table)
         view, table = solution.view, solution.table
     for _ in range(2):
-        marks = look(stage.grays, view, lines, 1.5) + look(stage.grays, view, rims, 2.0, polarity=1) + look(stage.grays, view, rails, 2.5)
+        marks = (
+            look(stage.grays, view, lines, 1.5)
+            + look(stage.grays, view, rims, 2.0, polarity=stage.polarity)
+            + look(stage.grays, view, rails, 2.5)
+        )
+        if _too_few(marks):
+            raise TableNotFound("table not certain: next to no line is seen; show the whole table, evenly lit and in focus")
         solution = solve(view, marks, prior, table=table)
         view, table = solution.view, solution.table
     found = supports(marks, solution)

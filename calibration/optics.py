@@ -26,6 +26,8 @@ class View:
 
     def to_px(self, points_mm: Array) -> Array:
         """Table points (..., 3) mm -> pixels (..., 2)."""
+        if not points_mm.size:
+            return np.zeros((*points_mm.shape[:-1], 2))
         flat = np.ascontiguousarray(points_mm, dtype=np.float64).reshape(-1, 1, 3)
         px, _ = cv2.projectPoints(flat, self.pose[:3], self.pose[3:], self.k_matrix, self.dist)
         return np.asarray(px, dtype=np.float64).reshape(*points_mm.shape[:-1], 2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import cv2
 import numpy as np
 import pytest
@@ -223,3 +225,11 @@ def test_a_line_that_was_not_seen_carries_its_doubt(fit, scene):
     assert found.table.zone_line_mm["N"] == 370.0
     assert Camera(found).line_sigma_mm("N") > 0.4
     assert Camera(found).line_sigma_mm("S") < 0.1
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["lens", "no lens"])
+def test_pale_pocket_cloth_is_no_hindrance(known):
+    optics = overhead(height_mm=1300.0, tilt_deg=6.0, rotation_deg=3.0)
+    image = render_still([], optics, dataclasses.replace(LOOK, cloth=(0.6, 0.6, 0.6)), 4)
+    found = find_table([image], lens_of(optics) if known else None)
+    assert np.sqrt(np.mean(grid_mm(found.calibration, optics) ** 2)) < 0.35
