@@ -199,7 +199,7 @@ def _timeline(timeline: list[TimelineEvent], known: dict[str, Disc] | None, side
                 raise EntryUnusable(f"time runs backwards in the timeline: {event.t} after {last}")
             raise EntryUnusable("a time in the timeline is not finite")
         last = event.t
-        if isinstance(event, Struck | Rest):
+        if isinstance(event, (Struck, Rest)):
             continue
         ids = _ids(event)
         if known is not None:
@@ -210,7 +210,7 @@ def _timeline(timeline: list[TimelineEvent], known: dict[str, Disc] | None, side
             raise EntryUnusable(f"a disc is named twice in one event: {ids}")
         if isinstance(event, Contact) and len(ids) < 2:
             raise EntryUnusable("a contact needs two discs")
-        if isinstance(event, Contact | Rail | Pocketed):
+        if isinstance(event, (Contact, Rail, Pocketed)):
             confidence = event.confidence
             if confidence is not None and not 0.0 <= confidence <= 1.0:
                 raise EntryUnusable(f"confidence {confidence} is not between 0 and 1")

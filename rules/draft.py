@@ -288,5 +288,5 @@ def _counts(d: Draft) -> dict[Side, int]:
 
 
 def _commit(d: Draft) -> Core:
-    board = tuple(b for b in d.board if b.kind != "striker")
+    board = tuple([b for b in d.board if b.kind != "striker"])
     return msgspec.structs.replace(d.core, set=msgspec.structs.replace(d.set, board=board))

@@ -43,6 +43,17 @@ class Past(msgspec.Struct, frozen=True):
     prev: Past | None = None
 
 
+class Edits(msgspec.Struct, frozen=True):
+    """What the judge's edits in force say about each entry."""
+
+    voided: frozenset[int] = frozenset()
+    assume: dict[int, dict[str, str]] = {}
+    given: dict[int, dict[str, Any]] = {}
+
+
+NO_EDITS: Final = Edits()
+
+
 class State(msgspec.Struct, frozen=True):
     """A match so far."""
 
@@ -50,6 +61,7 @@ class State(msgspec.Struct, frozen=True):
     count: int = 0
     twins: tuple[Core, ...] = ()  # where the other readings of the last entry lead, while it is under review
     commands: tuple[tuple[int, Judge], ...] = ()  # void, resolve and override, in order
+    edits: Edits = NO_EDITS  # what those in force say
     recent: Past | None = None
     older: tuple[Past, ...] = ()
 
@@ -72,14 +84,6 @@ def match_state(of: State) -> dict[str, Any]:
 def problems(of: State) -> list[str]:
     """Everything that is inconsistent; empty for every state that the fold can reach."""
     return states.problems(of.core)
-
-
-class Edits(msgspec.Struct, frozen=True):
-    """What the judge's edits in force say about each entry."""
-
-    voided: frozenset[int] = frozenset()
-    assume: dict[int, dict[str, str]] = {}
-    given: dict[int, dict[str, Any]] = {}
 
 
 class Folded(msgspec.Struct, frozen=True):
@@ -174,7 +178,7 @@ def step(state: State, entry: Entry, line: bytes | None = None) -> tuple[State, 
     kept = _encode(entry) if line is None else line
     if entry.judge is not None and entry.judge.command in EDITS:
         return _edit(state, kept, entry.judge, number)
-    found = _rule(state.core, state.twins, entry, number, _edits(state.commands) if state.commands else Edits())
+    found = _rule(state.core, state.twins, entry, number, state.edits)
     return _remember(state, kept, found, number), ruling_of(found.leaves)
 
 
@@ -207,9 +211,9 @@ def _edit(state: State, entry: bytes, judge: Judge, number: int) -> tuple[State,
     past = _back_to(state, _target(state, judge))
     if not past:
         return _refused(state, entry, draft, f"9.1.j: entry {at} is too far back", number)
-    if judge.command != "void" and (at in dict(state.commands) or at in _edits(state.commands).voided):
+    if judge.command != "void" and (at in dict(state.commands) or at in state.edits.voided):
         return _refused(state, entry, draft, f"9.1.j: entry {at} is not in force as a ruling of its own", number)
-    old = _edits(state.commands)
+    old = state.edits
     new = _edits((*state.commands, (number, judge)))
     if judge.command == "void" and new == old:
         return _refused(state, entry, draft, f"9.1.j: entry {at} is already taken back", number)
@@ -230,7 +234,7 @@ def _edit(state: State, entry: bytes, judge: Judge, number: int) -> tuple[State,
             changed.append(Refolded(entry=item.number, ruling=ruling))
     if judge.command == "resolve" and not changed:
         return _refused(state, entry, draft, f"9.1.j: entry {at} leaves nothing to resolve by that", number)
-    now = msgspec.structs.replace(now, commands=(*state.commands, (number, judge)))
+    now = msgspec.structs.replace(now, commands=(*state.commands, (number, judge)), edits=new)
     found = Folded([Leaf({}, *finish(Draft(now.core, number, "judge")))], now.twins)
     shown = _shown(state.core, found.leaves[0], named if judge.command != "void" else None, changed)
     return _remember(now, entry, found, number), shown

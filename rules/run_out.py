@@ -39,6 +39,8 @@ def count_misses(d: Draft, scene: Scene, reading: Reading) -> None:
 
 def all_in(d: Draft, scene: Scene, own_in: bool, opponents_in: bool) -> None:
     """17.5, 20.3-20.5: a side, or both, has no piece left."""
+    if not own_in and not opponents_in:
+        return
     core, side = d.core, scene.stroke.side
     earned = bool(d.earned[player_at(core, side)])
     other = after_side(core, side)

@@ -35,19 +35,21 @@ def read_scene(core: Core, stroke: Stroke, reading: Reading) -> Scene:
     before = {d.id: d for d in stroke.before.discs}
     gone: dict[str, OverRail | Pocketed] = {}
     for event in stroke.timeline:
-        if isinstance(event, OverRail | Pocketed):
+        if isinstance(event, (OverRail, Pocketed)):
             gone.pop(event.disc, None)
             gone[event.disc] = event  # what happened to it last
     after = {d.id: d for d in stroke.after.discs if d.id not in gone}
     moved: set[str] = set()
-    for disc in before.values():
-        now = after.get(disc.id)
+    for i, disc in before.items():
+        now = after.get(i)
+        if now is not None and now.x_mm == disc.x_mm and now.y_mm == disc.y_mm:
+            continue  # most pieces, most strokes
         if disc.kind == "striker":
             continue
-        if now is None and disc.id not in gone:
-            after[disc.id] = disc  # neither fallen nor over a rail nor seen: hidden, not gone
+        if now is None and i not in gone:
+            after[i] = disc  # neither fallen nor over a rail nor seen: hidden, not gone
         elif has_moved(disc, now):
-            moved.add(disc.id)
+            moved.add(i)
     striker = striker_id(stroke.before.discs)
     own = colour_at(core, stroke.side)
     first = first_contact(stroke, striker, reading)

@@ -17,8 +17,6 @@ def has_moved(before: Disc, after: Disc | None) -> bool:
     """Whether a piece lies elsewhere, or no longer on the table."""
     if after is None:
         return True
-    if after.x_mm == before.x_mm and after.y_mm == before.y_mm:
-        return False  # most pieces, most strokes
     dx, dy = after.x_mm - before.x_mm, after.y_mm - before.y_mm
     return dx * dx + dy * dy > MOVED_MM * MOVED_MM
 

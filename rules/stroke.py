@@ -197,9 +197,15 @@ def _why_unlawful(
 
 def struck_at(stroke: Stroke) -> float:
     """12.9: when the cue touched the striker; before everything where that was not seen."""
-    return next((e.t for e in stroke.timeline if isinstance(e, Struck)), -math.inf)
+    for event in stroke.timeline:
+        if isinstance(event, Struck):
+            return event.t
+    return -math.inf
 
 
 def striker_id(discs: list[Disc]) -> str:
     """The striker's id; the contract's own where no striker lies on the table."""
-    return next((d.id for d in discs if is_striker(d.kind)), "striker")
+    for disc in reversed(discs):  # listed last, as a rule
+        if is_striker(disc.kind):
+            return disc.id
+    return "striker"

@@ -104,9 +104,9 @@ def during_stroke(d: Draft, stroke: Stroke, striker: str, before: dict[str, Disc
                 in_motion.update(i for i in event.discs if i != striker)
             elif striker in event.discs:
                 _penal(d, "17.1.k", stroke.side, stroke.side)
-        elif isinstance(event, OnSide | Stacked | OverRail | Pocketed):
+        elif isinstance(event, (OnSide, Stacked, OverRail, Pocketed)):
             in_motion.discard(event.disc)  # 12.16
-            if isinstance(event, OverRail | Pocketed):
+            if isinstance(event, (OverRail, Pocketed)):
                 off.add(event.disc)
         elif isinstance(event, Lifted):
             if event.disc in off:

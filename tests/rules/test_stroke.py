@@ -115,3 +115,10 @@ def test_the_striker_need_not_have_been_seen_before():
     log = stroke("S", LIGHT, {"event": "placed", "x_mm": 0, "y_mm": -430, "t": 0.0}, "r1", "in r1 NE")
     log["stroke"]["before"]["discs"] = [d for d in log["stroke"]["before"]["discs"] if d["kind"] != "striker"]
     assert rule(log)[0]["turn"] == "continues"
+
+
+def test_the_striker_may_be_listed_anywhere():
+    first = rule(stroke("S", "*@10,-430 r1@150,150 b1@-30,230", "b1"))[0]
+    last = rule(stroke("S", "r1@150,150 b1@-30,230 *@10,-430", "b1"))[0]
+    assert first == last
+    assert [f["clause"] for f in first["faults"]] == ["17.1.b"]
