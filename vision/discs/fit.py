@@ -182,16 +182,15 @@ def _solve(rays: Rays, light: Array, solid: Solid, start: Array, stiff: float, s
         model = design(shape, solid.radius_mm, solid.hole_radius_mm, blur, stiff)
         matrix, observed, weight = model.matrix, light[chosen], weights[chosen]
         for _ in range(3 if step_number == 0 else 1):
-            weighted = matrix * weight[:, None]
-            normal = weighted.T @ matrix + model.ridge * float(weight.mean())
+            used_weight = weight
+            weighted = matrix * used_weight[:, None]
+            normal = weighted.T @ matrix + model.ridge * float(used_weight.mean())
             levels = np.asarray(np.linalg.solve(normal, weighted.T @ observed), dtype=np.float64)
             residual = observed - matrix @ levels
             keep, weight, scale, cost = _weights(observed - residual, residual)
         gradient = light_gradient(shape, model, levels, blur)
-        weighted = matrix * weight[:, None]
-        normal = weighted.T @ matrix + model.ridge * float(weight.mean())
         gradient = gradient - matrix @ np.linalg.solve(normal, weighted.T @ gradient)
-        root = np.sqrt(weight)
+        root = np.sqrt(used_weight)
         gradient = gradient * root[:, None]
         information = gradient.T @ gradient / CORRELATION + np.diag(precision)
         pull = gradient.T @ (residual * root) / CORRELATION + precision * (prior - state)

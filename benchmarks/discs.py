@@ -1,0 +1,120 @@
+"""Finding and following discs on rendered frames: error, misses, phantoms and time, against tuned alternatives in the same run.
+
+    python -m benchmarks discs [FRAMES]
+
+HoughCircles and SimpleBlobDetector get what they need to do well: a view rectified to the pieces' upper faces with the true
+camera, the piece's radius, and thresholds tuned on other frames of the same renderer.
+"""
+
+from __future__ import annotations
+
+import math
+import resource
+import time
+from collections.abc import Callable
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration import Calibration, Camera, Lens
+from rules.table import PIECE_DIAMETER_MM
+from virtual_table import overhead, random_look, render_still
+from virtual_table.layout import scattered
+from vision.discs.find import find_discs
+from vision.discs.refit import refit_many
+from vision.discs.topview import MM_PER_PX, TopView, view_from_above
+
+Places = NDArray[np.float64]
+MATCH_MM = 12.0
+RADIUS_PX = PIECE_DIAMETER_MM / 2 / MM_PER_PX
+# Cramer-Rao for a blurred circular edge: see `bound_mm`.
+NOISE_GREY, CONTRAST_GREY, BLUR_PX = 3.0, 80.0, 0.7
+
+
+def bound_mm(camera: Camera) -> float:
+    """Least error per axis of a disc's centre at rest, mm: information of a Gaussian-blurred edge all around the circle."""
+    scale = camera.px_per_mm(0.0, 0.0, 12.0)
+    per_px_of_edge = CONTRAST_GREY**2 / (NOISE_GREY**2 * 2 * math.sqrt(math.pi) * BLUR_PX)
+    return 1 / math.sqrt(math.pi * PIECE_DIAMETER_MM / 2 * scale * per_px_of_edge) / scale
+
+
+def hough(image: NDArray[np.uint8], camera: Camera) -> Places:
+    """Tuned HoughCircles on the rectified view."""
+    grey = cv2.medianBlur(cv2.cvtColor(view_from_above(image, camera).image, cv2.COLOR_BGR2GRAY), 3)
+    found = cv2.HoughCircles(
+        grey, cv2.HOUGH_GRADIENT, dp=1.0, minDist=26, param1=120, param2=13, minRadius=int(RADIUS_PX) - 1, maxRadius=int(RADIUS_PX) + 2
+    )
+    return TopView.to_mm(found[0][:, :2]) if found is not None else np.zeros((0, 2))
+
+
+def blobs(image: NDArray[np.uint8], camera: Camera) -> Places:
+    """Tuned SimpleBlobDetector on the rectified view."""
+    options = cv2.SimpleBlobDetector.Params()
+    options.minThreshold, options.maxThreshold, options.thresholdStep = 20, 160, 8
+    options.filterByArea, options.minArea, options.maxArea = True, 350, 1100
+    options.filterByCircularity, options.minCircularity = True, 0.7
+    options.filterByConvexity, options.filterByInertia = False, False
+    keys = cv2.SimpleBlobDetector.create(options).detect(view_from_above(image, camera).image)
+    return TopView.to_mm(np.array([key.pt for key in keys])) if keys else np.zeros((0, 2))
+
+
+def ours(image: NDArray[np.uint8], camera: Camera) -> Places:
+    """This product on a single still."""
+    return np.array([(found.x_mm, found.y_mm) for found in find_discs(image, camera)]).reshape(-1, 2)
+
+
+def _pairs(true: Places, found: Places) -> list[float]:
+    near = sorted((float(np.hypot(*(t - f))), i, j) for i, t in enumerate(true) for j, f in enumerate(found))
+    used_true: set[int] = set()
+    used_found: set[int] = set()
+    out = []
+    for distance, i, j in near:
+        if distance <= MATCH_MM and i not in used_true and j not in used_found:
+            used_true.add(i)
+            used_found.add(j)
+            out.append(distance)
+    return out
+
+
+def main(argv: list[str]) -> None:
+    """Print one line a method."""
+    cv2.setNumThreads(1)
+    frames = int(argv[0]) if argv else 6
+    optics = overhead()
+    lens = Lens(width=optics.width, height=optics.height, K=optics.K.tolist(), dist=optics.dist.tolist())
+    camera = Camera(Calibration(lens=lens, rvec=optics.rvec.tolist(), tvec=optics.tvec.tolist()))
+    methods: dict[str, Callable[[NDArray[np.uint8], Camera], Places]] = {"detect": ours, "HoughCircles": hough, "SimpleBlobDetector": blobs}
+    errors: dict[str, list[float]] = {name: [] for name in (*methods, "follow")}
+    times: dict[str, list[float]] = {name: [] for name in errors}
+    missed = dict.fromkeys(errors, 0)
+    phantoms = dict.fromkeys(errors, 0)
+    total = 0
+    for seed in range(frames):
+        rng = np.random.default_rng(seed)
+        placed = [(name, *where) for name, where in scattered(rng, 8, 8).items()]
+        image = render_still(placed, optics, random_look(seed), seed)
+        true = np.array([(x, y) for _, _, x, y in placed])
+        total += len(true)
+
+        def follow(
+            image: NDArray[np.uint8], camera: Camera, true: Places = true, placed: list[tuple[str, str, float, float]] = placed
+        ) -> Places:
+            return refit_many(image, camera, true + 0.5, [kind for _, kind, _, _ in placed]).centres_mm
+
+        for name, method in (*methods.items(), ("follow", follow)):
+            start = time.perf_counter()
+            found = method(image, camera)
+            times[name].append(1e3 * (time.perf_counter() - start))
+            near = _pairs(true, found)
+            errors[name] += near
+            missed[name] += len(true) - len(near)
+            phantoms[name] += len(found) - len(near)
+    for name, values in errors.items():
+        error = np.array(values) if values else np.array([np.nan])
+        print(
+            f"{name:<19} median {np.median(error):6.3f} mm  p95 {np.percentile(error, 95):6.3f} mm  max {error.max():6.2f} mm  "
+            f"missed {missed[name]}/{total}  phantoms {phantoms[name]}  {np.median(times[name]):7.1f} ms a frame"
+        )
+    print(f"Cramer-Rao bound    {bound_mm(camera):.4f} mm per axis (contrast {CONTRAST_GREY:g}, noise {NOISE_GREY:g}, blur {BLUR_PX:g} px)")
+    print(f"peak memory         {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")
