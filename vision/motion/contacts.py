@@ -29,6 +29,9 @@ _MATCH_S: Final = 0.004  # breaks of two partners further apart are two contacts
 _SHIFT_MM: Final = 0.3  # slow error of a disc's position, which turns into time through the kick
 _TURNED_MM: Final = 2.0  # back from its farthest point: a disc that only creeps out has not come back
 _BACKING: Final = 0.3  # share of the push that goes toward what backs a disc
+_GUESS_MM_S: Final = 100.0  # a kick this strong is somebody's even if nothing seems to be in reach
+_GUESS_REACH_MM: Final = 30.0  # how far off that somebody may seem: a striker's run of two sightings across a contact is off by this
+_GUESSED: Final = 0.6  # confidence of such a contact: for review
 _NEEDED_MM_S: Final = 80.0  # a partner that must have got this much and shows no break speaks against the contact
 
 
@@ -141,6 +144,8 @@ def touches(paths: Mapping[str, Path], striker: str | None) -> list[Touch]:
             if not pushes or left > _SKEW + 0.2:
                 if path.id == striker and number == 0 and path.rest_mm is not None:
                     found.append(Touch(kink.t_s, sigma, path.id, "cue", 1.0))
+                elif striker is not None and size > _GUESS_MM_S and (guess := _guess(path, kink, striker, paths)) is not None:
+                    claims.setdefault(guess, []).append((kink.t_s, sigma, _GUESSED))
                 continue
             for push in pushes:
                 if push.other in SIDES:
@@ -151,6 +156,20 @@ def touches(paths: Mapping[str, Path], striker: str | None) -> list[Touch]:
     for (first, second), said in claims.items():
         found.extend(_merge(first, second, sorted(said), paths))
     return sorted(found, key=lambda touch: touch.t_s)
+
+
+def _guess(path: Path, kink: Break, striker: str, paths: Mapping[str, Path]) -> tuple[str, str] | None:
+    """Who most likely gave a kick that nothing in reach explains: the nearest disc, where one of the two is the striker."""
+    near: list[tuple[float, str]] = []
+    for other in paths.values():
+        there = other.at(kink.t_s)
+        if other.id != path.id and striker in (path.id, other.id) and there is not None:
+            gap = float(np.hypot(*(kink.at_mm - there))) - path.shape.radius_mm - other.shape.radius_mm
+            near.append((abs(gap), other.id))
+    if not near or min(near)[0] > _GUESS_REACH_MM:
+        return None
+    first, second = sorted((path.id, min(near)[1]))
+    return first, second
 
 
 def _merge(first: str, second: str, said: list[tuple[float, float, float]], paths: Mapping[str, Path]) -> list[Touch]:
@@ -177,6 +196,8 @@ def _one_sided(first: str, second: str, t_s: float, paths: Mapping[str, Path]) -
     for a, b in ((first, second), (second, first)):
         near = [k for k in paths[a].breaks if abs(k.t_s - t_s) < 2 * _MATCH_S]
         if near and not any(abs(k.t_s - t_s) < 3 * _MATCH_S for k in paths[b].breaks):
+            if paths[b].pocket is not None and len(paths[b].runs) <= 1:
+                return False  # it fell before it could be seen to move
             due = paths[a].mass / paths[b].mass * float(np.hypot(*near[0].kick_mm_s))
             return due > _NEEDED_MM_S and not _is_backed(a, b, t_s, paths)
     return False
