@@ -122,3 +122,9 @@ def test_the_striker_may_be_listed_anywhere():
     last = rule(stroke("S", "r1@150,150 b1@-30,230 *@10,-430", "b1"))[0]
     assert first == last
     assert [f["clause"] for f in first["faults"]] == ["17.1.b"]
+
+
+def test_a_stroke_whose_start_was_not_seen_is_ruled_on_all_the_same():
+    seen = stroke("S", "r1@150,150 b1@-30,230", "r1", "in r1 NE")
+    unseen = {"stroke": {**seen["stroke"], "timeline": seen["stroke"]["timeline"][1:]}}
+    assert rule(seen) == rule(unseen)
