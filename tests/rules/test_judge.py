@@ -264,3 +264,8 @@ def test_voiding_a_warning_after_the_end_leaves_the_end():
     log = [match(sets=1), judge("warning", side="N", clause="19.1.a"), judge("award_set", side="S"), judge("void", entry=1)]
     ruling = rule(*log)[-1]
     assert (ruling["match"], ruling["next"], ruling["warnings"]["N"]) == (None, None, 0)
+
+
+def test_a_set_that_a_command_ends_again_is_shown_with_it():
+    again = rule(judge("award_set", side="S"), judge("void", entry=1), judge("void", entry=2))[2]
+    assert (again["set"]["side"], again["set"]["clause"], again["next"]) == ("S", "9.1.j", "S")
