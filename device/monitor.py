@@ -18,6 +18,7 @@ import msgspec
 
 from calibration.camera import Camera
 from device import health, topics
+from device.drift_guard import DriftGuard
 from device.messaging.judge import JudgeRequest
 from device.referee import Referee
 from device.service import Service
@@ -54,6 +55,8 @@ class Monitor:
         self._rms_px = camera.calibration.rms_px
         self._live = live
         self._watcher = Watcher(camera)
+        self._guard = DriftGuard(camera.calibration)
+        self._no_calls = 0
         self._facts: queue.Queue[Fact] = queue.Queue(WAITING_FACTS)
         self._stopping = threading.Event()
         self._ended = threading.Event()
@@ -66,11 +69,13 @@ class Monitor:
         self._ruler.start()
         reporter = threading.Thread(target=self._report_health, name="health", daemon=True)
         reporter.start()
+        self._guard.start()
         try:
             self._watch()
         finally:
             self._ended.set()
             self._service.stopping()
+            self._guard.stop()
             self._hand_over(_END, wait=True)
             self._ruler.join()
             self._source.close()
@@ -107,8 +112,15 @@ class Monitor:
         facts = self._watcher.push(frame.image, frame.t_ns, frame.seq)
         self.timing.frame(frame.seq, time.perf_counter() - started_s)
         self._service.frame()
+        if not self._watcher.moving and not self._watcher.hands:
+            self._guard.offer(frame)
         for fact in facts:
-            self._hand_over(fact, wait=not self._live)
+            if self._guard.reason is None:
+                self._hand_over(fact, wait=not self._live)
+            else:
+                # A camera that was bumped makes every call slightly wrong: no call is better, and people are told why.
+                self._no_calls += 1
+                _log.error("no call: %s", self._guard.reason)
 
     def _report_health(self) -> None:
         """In a thread of its own, because asking a Pi's firmware can take a second."""
@@ -116,7 +128,13 @@ class Monitor:
             figures = self.timing.figures() | {"source": self._source.name, "waiting_facts": self._facts.qsize()}
             machine = msgspec.to_builtins(health.sample(self._folder))
             calibration = {"calibration_age_s": health.age_s(self._made_at), "calibration_rms_px": self._rms_px}
-            self._publish(topics.HEALTH, {"schema": "novuss.health/1"} | figures | machine | calibration)
+            drift = self._guard.drift
+            camera = {
+                "drift_px": None if drift is None else round(drift.worst_px, 2),
+                "stopped": self._guard.reason,
+                "no_calls": self._no_calls,
+            }
+            self._publish(topics.HEALTH, {"schema": "novuss.health/1"} | figures | machine | calibration | camera)
 
     def _hand_over(self, fact: Fact, *, wait: bool) -> None:
         """Leave a fact for the referee. A file may wait for it, a camera may not."""
