@@ -213,3 +213,8 @@ def test_beside_a_piece_in_the_corner_stays_on_the_table():
 def test_what_happened_to_a_disc_last_counts():
     ruling = rule(stroke("S", "r1@200,80 r2@-200,0 b1@330,130", "r1", "over r1 N", "in r1 NE", "in r1 NE"))[0]
     assert (ruling["pocketed"], ruling["place"], ruling["turn"]) == (["r1"], [], "continues")
+
+
+def test_a_piece_that_lay_on_another_and_then_fell_is_laid_nowhere():
+    ruling = rule(stroke("S", "r1@150,150 r2@-200,100 b1@-30,230 b2@0,0", "r1", "on b1 r2", "in b1 NW"))[0]
+    assert (ruling["place"], ruling["pocketed"]) == ([], ["b1"])

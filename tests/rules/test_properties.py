@@ -110,7 +110,9 @@ def incidents(draw, side, board, sides):
         events.append({"event": "time", "elapsed_s": draw(st.sampled_from([20.0, 31.0, 37.0]))})
     elif what == "touch":
         names = draw(st.lists(st.sampled_from(ids), min_size=1, max_size=2, unique=True))
-        events.append({"event": "touched", "discs": names, "side": draw(st.sampled_from(sides)), "by": "hand"})
+        events.append(
+            {"event": "touched", "discs": names, "side": draw(st.sampled_from(sides)), "by": draw(st.sampled_from(["hand", "cue"]))}
+        )
     elif what == "fall":
         events.append({"event": "pocket", "disc": draw(st.sampled_from(ids)), "pocket": "NE"})
     elif what == "lift":
@@ -128,18 +130,21 @@ def incidents(draw, side, board, sides):
     return {"incident": record}
 
 
-CLAUSES = ["16.1.c", "16.1.g", "16.1.h", "17.1.s", "17.1.n", "17.1.g", "18.1.f", "19.1.e", "19.3", "11.2"]
+CLAUSES = ["16.1.c", "16.1.g", "16.1.h", "17.1.s", "17.1.n", "17.1.g", "18.1.f", "19.1.e", "19.3", "11.2", "3.8", "12.21", "15.1"]
 
 
 @st.composite
 def commands(draw, sides, count):
     name = draw(
         st.sampled_from(
-            ["warning", "fault", "fault", "award_set", "void", "void", "resolve", "override", "debt_forgotten", "start_set", "end_match"]
+            ["warning", "fault", "fault", "award_set", "void", "void", "resolve", "override", "debt_forgotten", "swap_places", "start_set"]
+            + ["award_match", "end_match"]
         )
     )
     entry: dict[str, Any] = {"command": name}
-    if name in {"warning", "fault", "award_set", "award_match", "debt_forgotten"} or (name == "start_set" and draw(st.booleans())):
+    if name in {"warning", "fault", "award_set", "award_match", "debt_forgotten", "swap_places"} or (
+        name == "start_set" and draw(st.booleans())
+    ):
         entry["side"] = draw(st.sampled_from(sides))
     if name in {"warning", "fault"}:
         entry["clause"] = draw(st.sampled_from(CLAUSES))
