@@ -24,6 +24,8 @@ _LEAST_EXPLAINED: Final = 0.85  # a disc in plain view
 _LEAST_GAIN: Final = 0.55  # half covered by its own uncertainty; wrong sizes stay under it
 _HOLE_SHARE: Final = 0.93  # the hole is darker than the face, or it is a coin, a finger, a highlight
 _SAME_PX: Final = 1.5  # small px; an island's centre flickers by one with the noise at its edge
+_STILL_PX: Final = 1.0  # small px between two frames; more is a disc that still slides
+_RETRY_FRAMES: Final = 10  # an island that was no disc may have been one under a hand's shadow: looked at again
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ class ArrivalFinder:
         self._camera = camera
         self._scene = scene
         self._before: tuple[tuple[float, float], ...] = ()
-        self._refused: list[tuple[float, float]] = []
+        self._refused: list[tuple[tuple[float, float], int]] = []
 
     def forget(self) -> None:
         """The table was taken as it is: nothing is new any more."""
@@ -50,13 +52,15 @@ class ArrivalFinder:
     def find(self, image: Image, islands: tuple[tuple[float, float], ...], wanted: tuple[Kind, ...]) -> Arrival | None:
         """The disc on one island that stands still, of the kinds that may come; at most one island is looked at in a frame."""
         before, self._before = self._before, islands
-        self._refused = [r for r in self._refused if any(_near(r, i) for i in islands)]
+        self._refused = [(place, wait - 1) for place, wait in self._refused if wait > 1]
         for island in islands:
-            if not any(_near(island, other) for other in before) or any(_near(island, other) for other in self._refused):
+            if not any(_near(island, other, _STILL_PX) for other in before):
+                continue
+            if any(_near(island, other, _SAME_PX) for other, _ in self._refused):
                 continue
             found = self._try(image, island, wanted)
             if found is None:
-                self._refused.append(island)
+                self._refused.append((island, _RETRY_FRAMES))
             return found
         return None
 
@@ -96,8 +100,8 @@ class ArrivalFinder:
         return piece_colour(*look(to_light(image[part].reshape(-1, 3)), wood))
 
 
-def _near(a: tuple[float, float], b: tuple[float, float]) -> bool:
-    return float(np.hypot(a[0] - b[0], a[1] - b[1])) < _SAME_PX
+def _near(a: tuple[float, float], b: tuple[float, float], reach_px: float) -> bool:
+    return float(np.hypot(a[0] - b[0], a[1] - b[1])) < reach_px
 
 
 def _on_surface(at_mm: Array, radius_mm: float) -> bool:
