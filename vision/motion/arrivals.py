@@ -19,7 +19,11 @@ from vision.motion.smear import BRIGHTNESS, Fit, fit_smear
 Array = NDArray[np.float64]
 Image = NDArray[np.uint8]
 
-_STARTS_MM: Final = ((0.0, 0.0), (7.0, 0.0), (-7.0, 0.0), (0.0, 7.0), (0.0, -7.0))  # an island's centre is off by its shadow's share
+# An island's centre is off by its shadow's share; bare wood on wood changes only in a crescent, a radius away from the centre.
+_STARTS_MM: Final = [(0.0, 0.0)] + [
+    (reach * float(np.cos(turn)), reach * float(np.sin(turn))) for reach in (9.0, 19.0) for turn in np.arange(8) * np.pi / 4
+]
+_PLAIN: Final = 0.85  # gain of a disc in plain view: no need to look further
 _LEAST_EXPLAINED: Final = 0.85  # a disc in plain view
 _LEAST_GAIN: Final = 0.55  # half covered by its own uncertainty; wrong sizes stay under it
 _HOLE_SHARE: Final = 0.93  # the hole is darker than the face, or it is a coin, a finger, a highlight
@@ -83,6 +87,8 @@ class ArrivalFinder:
                     continue
                 if best is None or fit.gain * fit.explained > best[0]:
                     best = (fit.gain * fit.explained, size, fit)
+                if best[0] > _PLAIN:
+                    break
         if best is None:
             return None
         kind = best[1] if best[1] == "striker" else self._colour(image, outline_at(self._camera, best[2].axis_mm, shape_of("red")))
