@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
@@ -43,7 +44,9 @@ def rule_stroke(core: Core, stroke: Stroke, entry: int, reading: Reading, given:
     _begin(d, scene)
     if d.made_from is not None and not well_placed(stroke.side, d.made_from):
         d.told.append("12.3")
-    during_stroke(d, stroke, scene.striker, scene.before, scene.moved)
+    by_hand = during_stroke(d, stroke, scene.striker, scene.before, scene.moved, reading)
+    if by_hand:
+        scene = _put_back_by_hand(d, scene, by_hand)
     _end_faults(d, scene, reading)
     own_in, opponents_in = _put_right(d, scene, reading)
     returned, margin = came_back([e for e in stroke.timeline if isinstance(e, Returned)], core.rules, reading)
@@ -208,15 +211,28 @@ def _restore_penal(d: Draft, scene: Scene, reading: Reading, fallen: set[str]) -
     )
     if len(backs.own_out) >= 2:
         d.lose_set("16.1.a", side)
-    still = {i for i in scene.before if i not in {disc.id for disc, _ in backs.back}}
-    for disc, clause in backs.back:
+    _put_back(d, scene, backs.back)
+    return {disc.id for disc, _ in backs.back}
+
+
+def _put_back(d: Draft, scene: Scene, back: Iterable[tuple[Disc, str]]) -> None:
+    """Each to where it lay, or to the nearest free place, because nothing else may be moved."""
+    back = tuple(back)
+    still = scene.before.keys() - {disc.id for disc, _ in back}
+    for disc, clause in back:
         others = [b for b in d.board if b.id in still and b.kind != "striker"]
         place = (disc.x_mm, disc.y_mm)
         if occupied(place, others):
             d.put_back(disc, clause, nearest_free(place, others, _toward_centre(disc)), moved_aside=True)
         else:
             d.put_back(disc, clause)
-    return {disc.id for disc, _ in backs.back}
+
+
+def _put_back_by_hand(d: Draft, scene: Scene, by_hand: dict[str, str]) -> Scene:
+    """9.1.h, 17.1.o: what a hand alone has moved goes back, and is none of what the stroke moved."""
+    _put_back(d, scene, ((scene.before[i], clause) for i, clause in by_hand.items()))
+    after = {**scene.after, **{b.id: b for b in d.board if b.id in by_hand}}
+    return msgspec.structs.replace(scene, after=after, moved=scene.moved - by_hand.keys())
 
 
 def _toward_centre(disc: Disc) -> Point:

@@ -43,7 +43,7 @@ def between_strokes(d: Draft, incident: Incident, before: dict[str, Disc], after
         if isinstance(event, Pocketed) and event.disc in before and event.disc not in named:
             d.put_back(before[event.disc], "12.13")
         elif isinstance(event, TableShaken):
-            _shaken(d, event, incident, before, reading)
+            _shaken(d, event, incident.side, before, reading)
 
 
 def _touch(d: Draft, touch: Touched, moved: set[str], before: dict[str, Disc]) -> None:
@@ -52,7 +52,7 @@ def _touch(d: Draft, touch: Touched, moved: set[str], before: dict[str, Disc]) -
     if len(moved) >= 2:
         d.lose_set("16.1.e", touch.side)
         return
-    if away and any(sum(b.kind == before[i].kind for b in before.values()) == 1 for i in moved):
+    if away and any(_last_of_its_colour(i, before) for i in moved):
         d.lose_set("16.1.f", touch.side)
         return
     if away:
@@ -77,14 +77,14 @@ def _put_right(d: Draft, moved: Iterable[str], before: dict[str, Disc]) -> None:
     d.told.append("12.24")
 
 
-def _shaken(d: Draft, event: TableShaken, incident: Incident, before: dict[str, Disc], reading: Reading) -> None:
+def _shaken(d: Draft, event: TableShaken, side: Side | None, before: dict[str, Disc], reading: Reading) -> None:
     moved = [i for i in event.moved if i in before and before[i].kind != "striker"]
     if not moved:
         return
     if _set_up(d, before):
         _put_right(d, moved, before)
         return
-    who = event.side or incident.side
+    who = event.side or side
     if who is None:
         answer = reading.ask("shaken", ("nobody", *d.core.seats))
         who = next((s for s in d.core.seats if s == answer), None)
@@ -92,10 +92,13 @@ def _shaken(d: Draft, event: TableShaken, incident: Incident, before: dict[str, 
         d.lose_set("16.1.b", who)
 
 
-def during_stroke(d: Draft, stroke: Stroke, striker: str, before: dict[str, Disc], moved: frozenset[str]) -> None:
-    """Hands and cue before, during and at the end of a stroke."""
+def during_stroke(
+    d: Draft, stroke: Stroke, striker: str, before: dict[str, Disc], moved: frozenset[str], reading: Reading
+) -> dict[str, str]:
+    """Hands and cue before, during and at the end of a stroke; returns the pieces that they alone moved, with the clause to put back by."""
     struck_t = struck_at(stroke)
-    still_by_hand: dict[Side, set[str]] = {}
+    by_stroke = {i for e in stroke.timeline if isinstance(e, Contact) and e.t >= struck_t for i in e.discs}
+    by_hand: dict[Side, set[str]] = {}
     in_motion: set[str] = set()
     off: set[str] = set()  # in a pocket or over a rail: no longer on the table
     for event in stroke.timeline:
@@ -104,6 +107,7 @@ def during_stroke(d: Draft, stroke: Stroke, striker: str, before: dict[str, Disc
                 in_motion.update(i for i in event.discs if i != striker)
             elif striker in event.discs:
                 _penal(d, "17.1.k", stroke.side, stroke.side)
+                by_hand.setdefault(stroke.side, set()).update(moved.intersection(event.discs) - by_stroke)
         elif isinstance(event, (OnSide, Stacked, OverRail, Pocketed)):
             in_motion.discard(event.disc)  # 12.16
             if isinstance(event, (OverRail, Pocketed)):
@@ -125,12 +129,23 @@ def during_stroke(d: Draft, stroke: Stroke, striker: str, before: dict[str, Disc
                 continue
             if not pieces:
                 continue
-            still_by_hand.setdefault(event.side, set()).update(pieces & moved)
-            if len(still_by_hand[event.side]) >= 2:
+            away = _their_turn(d.core, event.side, stroke.side)
+            by_this = by_hand.setdefault(event.side, set())
+            by_this |= (pieces & moved) - by_stroke
+            if len(by_this) >= 2:
                 d.lose_set("16.1.e", event.side)
+            elif away and any(_last_of_its_colour(i, before) for i in by_this):
+                d.lose_set("16.1.f", event.side)
             else:
                 placing = event.by == "striker" and not underway
                 _penal(d, "17.1.k" if placing else "17.1.n", event.side, stroke.side)
+        elif isinstance(event, TableShaken):
+            _shaken(d, event, None, before, reading)
+    return {i: "17.1.o" if _their_turn(d.core, s, stroke.side) else "9.1.h" for s, pieces in by_hand.items() for i in sorted(pieces)}
+
+
+def _last_of_its_colour(piece: str, before: dict[str, Disc]) -> bool:
+    return sum(b.kind == before[piece].kind for b in before.values()) == 1
 
 
 def _before_rest(stroke: Stroke, t: float) -> bool:

@@ -257,3 +257,59 @@ def test_12_2_but_not_with_cue_or_striker_nor_once_the_set_has_begun():
     assert clauses(rule(incident("S", SET_UP, touched("r1", "S", "striker"), after="r1@-110,480"))[0]) == ["17.1.k"]
     log = [stroke("S", SET_UP, "r1"), incident("N", SET_UP, touched("r1+r2", "N"), after="r1@-110,470 r2@-80,460")]
     assert rule(*log)[1]["set"]["clause"] == "16.1.e"
+
+
+def hand(ids, side, by="hand"):
+    return touched(ids, side, by)
+
+
+def test_a_piece_moved_by_hand_during_a_stroke_goes_back():
+    own = rule(stroke("S", BOARD, "r1", "in r1 NW", hand("b2", "S"), after="b2@270,-90"))[0]
+    assert (clauses(own), [(r["id"], r["clause"]) for r in own["restore"]], spots(own["restore"])) == (
+        ["17.1.n"], [("b2", "9.1.h")], [(260, -80)],
+    )  # fmt: skip
+    theirs = rule(stroke("S", BOARD, "r1", "in r1 NW", hand("b2", "N"), after="b2@270,-90"))[0]
+    assert (clauses(theirs), theirs["turn"]) == (["17.1.o"], "continues")
+    assert [(r["id"], r["clause"]) for r in theirs["restore"]] == [("b2", "17.1.o")]
+
+
+def test_so_does_one_moved_in_placing_the_striker():
+    log = stroke("S", BOARD, "r1", "in r1 NW", after="b2@270,-90")
+    log["stroke"]["timeline"].insert(0, {"t": -1.0, "event": "contact", "discs": ["striker", "b2"]})
+    ruling = rule(log)[0]
+    assert (clauses(ruling), spots(ruling["restore"])) == (["17.1.k"], [(260, -80)])
+
+
+def test_what_the_stroke_itself_moved_stays_though_a_hand_had_touched_it():
+    log = stroke("S", BOARD, "r1", "r1>b2", after="b2@270,-90")
+    log["stroke"]["timeline"].insert(0, {"t": -1.0, **hand("b2", "S")})
+    ruling = rule(log)[0]
+    assert (clauses(ruling), ruling["restore"]) == (["17.1.n"], [])
+
+
+def test_a_dark_piece_moved_by_hand_is_none_that_a_penal_stroke_knocked_out():
+    board = BOARD + " r3@0,-400 r4@50,0"
+    log = stroke("S", board, "b1", "r1>r3", hand("r4", "S"), after="r3@0,-300 r4@160,0")
+    ruling = rule(log)[0]
+    assert ruling["set"] is None
+    assert sorted((r["id"], r["clause"]) for r in ruling["restore"]) == [("r3", "13.8"), ("r4", "9.1.h")]
+
+
+def test_the_last_piece_moved_in_the_opponents_stroke_loses_the_set():
+    board = "r1@-200,220 r2@150,150 b1@-30,200"
+    assert rule(stroke("S", board, "r1", hand("b1", "N"), after="b1@-40,210"))[0]["set"]["clause"] == "16.1.f"
+    assert rule(stroke("S", board, "r1", hand("b1", "S"), after="b1@-40,210"))[0]["set"] is None
+    assert rule(stroke("S", board, "r1", hand("b1", "N")))[0]["set"] is None  # touched, not moved
+
+
+@pytest.mark.parametrize(("who", "winner"), [("N", "S"), ("S", "N")])
+def test_a_table_shaken_during_a_stroke_loses_the_set(who, winner):
+    shaken = {"event": "table_shaken", "moved": ["b2"], "side": who}
+    ruling = rule(stroke("S", BOARD, "r1", shaken, after="b2@270,-90"))[0]
+    assert (ruling["set"]["clause"], ruling["set"]["side"]) == ("16.1.b", winner)
+
+
+def test_during_a_stroke_too_nobody_may_know_who_shook_it():
+    shaken = {"event": "table_shaken", "moved": ["b2"]}
+    ruling = rule(stroke("S", BOARD, "r1", shaken, after="b2@270,-90"))[0]
+    assert [a["assume"] for a in ruling["alternatives"]] == [{"shaken": "nobody"}, {"shaken": "S"}, {"shaken": "N"}]
