@@ -35,6 +35,12 @@ _COMMANDS: Final = {
 _STDIN: Final = {"-": "/dev/stdin"}  # the option parser would take a lone dash for an option
 
 
+# Small matrices only: threads of the linear algebra library would fight over the cores that capture and drawing need.
+# It reads these when numpy is first imported, which is after this module.
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
+
+
 def build_app(asked: str | None = None) -> App:
     """The command tree; every command is named by its import path and loaded on use.
 
