@@ -24,7 +24,7 @@ from virtual_table.layout import scattered
 from vision.motion.outline import outline_at, shape_of
 from vision.motion.predict import FRICTION_MM_S2
 from vision.motion.report import Spell, describe
-from vision.motion.tracks import Sighting, Track
+from vision.motion.track import Sighting, Track
 
 EXPOSURE_S = 0.0035
 NOISE_MM = 0.08  # scatter of a sighting, measured on the photoreal clips
@@ -124,7 +124,7 @@ def nearest_approach(tracks: dict[str, Track]) -> str | None:
 def judge(world: World, tracks: dict[str, Track], before: list[Disc], camera: Camera, score: Score) -> None:
     """Score one stroke."""
     hits = [(c.t, c.b if c.a == "striker" else c.a) for c in world.log if c.kind == "disc" and "striker" in (c.a, c.b)]
-    told = describe(Spell(before=before), tracks, [], world.t, camera, FRICTION_MM_S2, "S").facts
+    told = describe(Spell(before=before), tracks, [], world.t, camera, FRICTION_MM_S2, ("S",)).facts
     stroke = next((f for f in told if isinstance(f, Stroke)), None)
     exact = {i for t, i in hits if (t - hits[0][0]) * 1e3 <= TOGETHER_MS} if hits else set()
     near = {i for t, i in hits if (t - hits[0][0]) * 1e3 <= NEAR_MS} if hits else set()

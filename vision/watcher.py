@@ -26,7 +26,8 @@ from vision.motion.predict import FRICTION_MM_S2
 from vision.motion.report import Spell, describe, free_speed
 from vision.motion.scene import Mask, Scene
 from vision.motion.second_look import look_twice
-from vision.motion.tracks import Track, Tracker
+from vision.motion.track import Track
+from vision.motion.tracks import Tracker
 
 Image = NDArray[np.uint8]
 Detector = Callable[[Image, Camera], SeenDiscs]
@@ -88,8 +89,6 @@ class Watcher:
         self._placed_s: float | None = None
         self._measured: dict[str, tuple[float, float]] = {}
 
-    # --- what it knows now ---------------------------------------------------------------------------------------------
-
     @property
     def discs(self) -> SeenDiscs:
         """Live picture with ids; a disc under way is where it was last seen."""
@@ -116,8 +115,6 @@ class Watcher:
     def hands(self) -> bool:
         """Whether a hand, arm or cue is over the table."""
         return self._foreign.side is not None
-
-    # --- frames ----------------------------------------------------------------------------------------------------------
 
     def push(self, image: Image, t_ns: int, seq: int) -> Facts:
         """Take the next frame; facts come out with the frame that shows everything at rest."""
@@ -194,8 +191,6 @@ class Watcher:
             for t in self._here()
         ]
 
-    # --- a spell -----------------------------------------------------------------------------------------------------------
-
     def _follow(self, image: Image, changed: Mask, t_s: float) -> Facts:
         spell = self._spell
         if spell is None:
@@ -214,6 +209,8 @@ class Watcher:
             striker = self._striker
             if striker is not None and self._tracker.find_striker(image, striker, t_s):
                 self._tracker.settle_one(striker, image, t_s)
+        elif (lost := self._striker) is not None and lost.state in ("lost", "active") and lost.missed and self._was_struck(spell):
+            self._tracker.take_up(image, lost, self._foreign.islands, t_s)
         facts += self._put_down(image, t_s)
         moving = any(t.moves for t in self._tracker.tracks.values())
         if not moving and arrival is None:

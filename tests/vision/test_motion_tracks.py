@@ -10,7 +10,7 @@ from vision.motion.contacts import Path, deepest, over_edge, touches
 from vision.motion.outline import shape_of
 from vision.motion.predict import Body, advance
 from vision.motion.segments import breaks, fit_run, resting
-from vision.motion.tracks import Sighting
+from vision.motion.track import Sighting
 
 FRAME_S = 1 / 60
 SLOWING = 1000.0

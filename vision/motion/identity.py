@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 from rules.facts import SeenDisc
 from rules.table import Kind
-from vision.motion.tracks import Track
+from vision.motion.track import Track
 
 SAME_MM: Final = 10.0  # a third of a piece: a disc followed to rest is found within a millimetre, another one is 30 mm away
 _LETTER: Final[dict[Kind, str]] = {"red": "r", "black": "b", "striker": "striker"}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from calibration.camera import Camera
 from vision.discs.fit import Neighbour, fit_disc
-from vision.motion.tracks import Track
+from vision.motion.track import Track
 
 _NEAR_MM: Final = 62.0  # discs whose axes are further apart share no pixel of a patch
 _BELIEVED_MM: Final = 3.0  # the follower is right to a millimetre; a fit farther away has slipped onto something else

@@ -31,7 +31,7 @@ from rules.facts import (
 from rules.table import SIDES, Side, depth_mm
 from vision.motion.contacts import Path, Touch, deepest, over_edge, touches
 from vision.motion.segments import Run, breaks, deceleration, resting, split
-from vision.motion.tracks import Track
+from vision.motion.track import Track
 
 _TOGETHER_S: Final = 0.002  # first contacts nearer than this are not told apart; the book never sees them as two (13.3)
 _TOGETHER_MOST_S: Final = 0.006  # and beyond this they are always told apart, however slow

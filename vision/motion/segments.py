@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.motion.tracks import Sighting
+from vision.motion.track import Sighting
 
 Array = NDArray[np.float64]
 

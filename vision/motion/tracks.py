@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibration.camera import Camera
-from rules.table import HALF_MM, POCKETS_MM, Kind, Pocket
-from vision.motion.outline import Outline, Shape, outline_at, shape_of
+from rules.table import HALF_MM, POCKETS_MM
+from vision.motion.outline import Outline, outline_at
 from vision.motion.predict import Body, advance
 from vision.motion.scene import SHRINK, Scene
-from vision.motion.search import Look, candidates, look_at
+from vision.motion.search import candidates, look_at
 from vision.motion.smear import BRIGHTNESS, Fit, fit_smear
+from vision.motion.track import Sighting, Track
+
+__all__ = ["Sighting", "Track", "Tracker"]
 
 Array = NDArray[np.float64]
 Image = NDArray[np.uint8]
@@ -48,61 +50,10 @@ _LONGEST_STEP_S: Final = 0.1  # after a longer pause nothing is predicted
 _HOLE_LEVELS: Final = 25.0  # grey levels by which a hole must be darker than the face at rest to be looked for in motion
 _HOLE_SHARE: Final = 0.4  # of that; a fast disc's hole is smeared over twice its width
 _NEAR_MM: Final = 40.0  # a disc that slows down in a heap changes little from frame to frame; farther off it must be seen to arrive
+_MOST_ISLANDS: Final = 3  # changed places tried for a lost disc in one frame
 _CLEARLY: Final = 0.1  # gain by which a place found elsewhere must beat the expected one
 _SEEN_FALLING: Final = 2  # frames without a sighting on the way in that are still seen: the rim hides a tilting disc
 _FALL_MM: Final = 48.0  # an axis this near a pocket's centre is over the hole (radius 50) beyond measuring error
-
-State = Literal["rest", "active", "gone", "lost"]
-
-
-@dataclass(frozen=True, slots=True)
-class Sighting:
-    """Where a disc was seen: time of mid-exposure (s), axis (mm), how well; `fast` is its way during the exposure, mm."""
-
-    t_s: float
-    x_mm: float
-    y_mm: float
-    sigma_mm: float
-    fast_mm: float
-
-
-@dataclass(slots=True)
-class Track:
-    """One disc through a match."""
-
-    id: str
-    kind: Kind
-    at_mm: Array
-    sigma_mm: float = 0.2
-    state: State = "rest"
-    look: Look | None = None
-    velocity_mm_s: Array = field(default_factory=lambda: np.zeros(2))
-    t_s: float = 0.0
-    missed: int = 0
-    still_since_s: float = 0.0
-    sightings: list[Sighting] = field(default_factory=list)
-    pocket: Pocket | None = None
-    face: float = 0.0
-    hole: float = 0.0
-    table: float = 0.0
-    usual_gain: float = 0.8
-    woken_s: float = 0.0
-    rest_seen_mm: Array | None = None
-    hidden: bool = False
-    trial: int = 0
-    anchor: tuple[Array, int, float] | None = None
-    learned: bool = False
-    left: Outline | None = None
-
-    @property
-    def shape(self) -> Shape:
-        """Nominal solid of its kind."""
-        return shape_of(self.kind)
-
-    @property
-    def moves(self) -> bool:
-        """Whether it is under way."""
-        return self.state == "active" and bool(self.velocity_mm_s.any())
 
 
 class Tracker:
@@ -265,6 +216,18 @@ class Tracker:
                 track.state, track.pocket = "active", None
                 return True
         return False
+
+    def take_up(self, image: Image, track: Track, islands: tuple[tuple[float, float], ...], t_s: float) -> None:
+        """A disc lost under way may be one of the changed places that nothing explains."""
+        if track.look is None:
+            return
+        for island in islands[:_MOST_ISLANDS]:
+            middle = np.array(island) * SHRINK + (SHRINK - 1) / 2
+            for place in candidates(self._scene, track.look, middle, _BESIDE_PX):
+                fit = self._try(image, track, self._camera.to_mm(place[None], track.shape.height_mm)[0], np.zeros(2))
+                if fit is not None and fit.gain > _WEAK * track.usual_gain and self._is_free(track, fit.axis_mm, t_s):
+                    self.recover(track, fit.axis_mm, t_s)
+                    return
 
     def _stands(self, track: Track) -> bool:
         """At rest by its last sighting, and its place looks as it did in the frame before."""

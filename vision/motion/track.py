@@ -1,0 +1,66 @@
+"""What is known of one disc through a match: where it is, how it looks, and what was seen of it while anything moved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rules.table import Kind, Pocket
+from vision.motion.outline import Outline, Shape, shape_of
+from vision.motion.search import Look
+
+Array = NDArray[np.float64]
+State = Literal["rest", "active", "gone", "lost"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """Where a disc was seen: time of mid-exposure (s), axis (mm), how well; `fast` is its way during the exposure, mm."""
+
+    t_s: float
+    x_mm: float
+    y_mm: float
+    sigma_mm: float
+    fast_mm: float
+
+
+@dataclass(slots=True)
+class Track:
+    """One disc through a match."""
+
+    id: str
+    kind: Kind
+    at_mm: Array
+    sigma_mm: float = 0.2
+    state: State = "rest"
+    look: Look | None = None
+    velocity_mm_s: Array = field(default_factory=lambda: np.zeros(2))
+    t_s: float = 0.0
+    missed: int = 0
+    still_since_s: float = 0.0
+    sightings: list[Sighting] = field(default_factory=list)
+    pocket: Pocket | None = None
+    face: float = 0.0
+    hole: float = 0.0
+    table: float = 0.0
+    usual_gain: float = 0.8
+    woken_s: float = 0.0
+    rest_seen_mm: Array | None = None
+    hidden: bool = False
+    trial: int = 0
+    anchor: tuple[Array, int, float] | None = None
+    learned: bool = False
+    left: Outline | None = None
+
+    @property
+    def shape(self) -> Shape:
+        """Nominal solid of its kind."""
+        return shape_of(self.kind)
+
+    @property
+    def moves(self) -> bool:
+        """Whether it is under way."""
+        return self.state == "active" and bool(self.velocity_mm_s.any())
