@@ -22,7 +22,7 @@ _KNOWN_SANCTIONS: Final = (
     (re.compile(r"16\.1\.[a-k]"), "set"),
     (re.compile(r"17\.1\.[a-t]"), "penalty"),
     (re.compile(r"18\.1\.[a-h]"), "turn"),
-    (re.compile(r"(19\.1(\.[a-j])?|12\.20)"), "warning"),
+    (re.compile(r"(19\.1(\.[a-j])?|3\.6|12\.7|12\.18|12\.20|21\.9)"), "warning"),  # 9.1.g: for every breach without a sanction of its own
     (re.compile(r"(14(\.[1-4])?|15(\.[12])?|3\.[25])"), "match"),
     (re.compile(r"15\.3"), "rest"),
     (re.compile(r"19\.3"), "time"),

@@ -28,7 +28,12 @@ BEFORE_PLAY: Final[tuple[Clause, ...]] = (
     Clause(_PLAYERS, "3.3–3.4", "questions to the judge, no quarrel; appeals", OUT_OF_SIGHT),
     Clause(_PLAYERS, "3.5", "greeting before and after", OUT_OF_SIGHT, sanction="match lost and excluded (14.4)", code="judge"),
     Clause(
-        _PLAYERS, "3.6", "stay at the table during a set, but for a fallen disc or damaged things", OUT_OF_SIGHT, sanction="warning (9.1.g)"
+        _PLAYERS,
+        "3.6",
+        "stay at the table during a set, but for a fallen disc or damaged things",
+        OUT_OF_SIGHT,
+        sanction="warning (9.1.g)",
+        code="judge",
     ),
     Clause(_PLAYERS, "3.7", "no talking to others, no remarks during a set", OUT_OF_SIGHT, sanction="warning (19.1.j)", code="judge"),
     Clause(_PLAYERS, "3.8", "away between sets for three minutes at most", OUT_OF_SIGHT, sanction="set lost (16.1.j)", code="judge"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rules.book.clause import AUTOMATIC, DEFINED, OUT_OF_SIGHT, PENALTY, SHEET, Clause
+from rules.book.clause import AUTOMATIC, DEFINED, OUT_OF_SIGHT, PENALTY, SHEET, WARNING, Clause
 
 _SINGLES: Final = "20 Singles"
 _DOUBLES: Final = "21 Doubles"
@@ -70,7 +70,15 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "current: the second player's sixteen win when the first failed",
     ),
     Clause(_DOUBLES, "21.8", "anyone may pass the striker", DEFINED),
-    Clause(_DOUBLES, "21.9", "the partner may advise until the striker is touched", OUT_OF_SIGHT, differs="current: until it is placed"),
+    Clause(
+        _DOUBLES,
+        "21.9",
+        "the partner may advise until the striker is touched",
+        OUT_OF_SIGHT,
+        sanction=WARNING,
+        code="judge",
+        differs="current: until it is placed",
+    ),
     Clause(_RESULT, "23.1", "more than half of the sets; all sets played where so agreed; even sets may end drawn", AUTOMATIC, code="sets"),
     Clause(_RESULT, "23.2", "a team tie ends once one team has won, unless all games are played", SHEET, "the games", code="team_tie"),
 )

@@ -58,7 +58,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(_PLAY, "12.4", "placing touches no piece; starting touches none in the own zone", AUTOMATIC, "contacts", PENALTY, "touching"),
     Clause(_PLAY, "12.5", "before the stroke the striker may be moved by hand", DEFINED, "last place before the cue", code="play"),
     Clause(_PLAY, "12.6", "aiming leaves the rail's inner edge in view", JUDGE, "cue and hand", WARNING, "judge"),
-    Clause(_PLAY, "12.7", "the supporting fingers touch the rail only", JUDGE, "hand"),
+    Clause(_PLAY, "12.7", "the supporting fingers touch the rail only", JUDGE, "hand", WARNING, "judge"),
     Clause(_PLAY, "12.8", "only the cue's thin end strikes", JUDGE, "cue", PENALTY, "judge"),
     Clause(
         _PLAY,
@@ -89,7 +89,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(_PLAY, "12.15", "a broken piece is replaced, by where its greater part lies", JUDGE, "shape"),
     Clause(_PLAY, "12.16", "on its side, stacked or over a rail a piece is not in motion", DEFINED, "pose", code="touching"),
     Clause(_PLAY, "12.17", "no striker on the table before the judge has finished", JUDGE, "striker and hands", TURN, "judge"),
-    Clause(_PLAY, "12.18", "no walking round the table", OUT_OF_SIGHT),
+    Clause(_PLAY, "12.18", "no walking round the table", OUT_OF_SIGHT, sanction=WARNING, code="judge"),
     Clause(_PLAY, "12.19", "leaning over the table on its rails is allowed", DEFINED),
     Clause(
         _PLAY,

@@ -7,6 +7,7 @@ from typing import Final
 CLAUSES: Final[dict[str, str]] = {
     "3.2": "nicht am Tisch erschienen",
     "3.5": "Gruß verweigert",
+    "3.6": "während des Satzes den Tisch verlassen",
     "3.7": "Gespräche während des Satzes",
     "3.8": "zwischen den Sätzen länger als drei Minuten abwesend",
     "9.1.a": "Entscheidung des Richters",
@@ -18,12 +19,14 @@ CLAUSES: Final[dict[str, str]] = {
     "12.3": "Schlagscheibe nicht richtig in der eigenen Zone",
     "12.4": "beim Legen der Schlagscheibe einen Stein berührt",
     "12.6": "Innenkante der Bande verdeckt",
+    "12.7": "Finger auf der Tischfläche",
     "12.8": "mit dem dicken Ende oder der Seite des Queues gestoßen",
     "12.10": "eigener Stein versenkt, kein Fehler",
     "12.11": "aufgesprungener Stein kommt daneben",
     "12.13": "von selbst gefallen, zählt nicht",
     "12.14": "Stein über die Bande",
     "12.17": "Schlagscheibe gelegt, bevor der Richter fertig war",
+    "12.18": "um den Tisch gegangen",
     "12.20": "Schlagscheibe an die Seitenbande gelegt",
     "12.21": "unbeschädigtes Queue oder Schlagscheibe gewechselt",
     "12.22": "mit Hilfsmitteln gemessen",
@@ -97,6 +100,7 @@ CLAUSES: Final[dict[str, str]] = {
     "20.6": "je dreimal nichts getroffen, nur dunkle Steine",
     "21.1": "beide Paare in der ersten Serie fertig",
     "21.7": "sechzehn Steine in der ersten Serie",
+    "21.9": "unerlaubte Anweisung an den Partner",
     "23.1": "das Spiel ist zu Ende",
 }
 PHRASES: Final[dict[str, str]] = {

@@ -7,6 +7,7 @@ from typing import Final
 CLAUSES: Final[dict[str, str]] = {
     "3.2": "not at the table in time",
     "3.5": "greeting refused",
+    "3.6": "left the table during a set",
     "3.7": "talked during a set",
     "3.8": "away between sets for more than three minutes",
     "9.1.a": "judge's decision",
@@ -18,12 +19,14 @@ CLAUSES: Final[dict[str, str]] = {
     "12.3": "striker not placed wholly in the own zone",
     "12.4": "a piece touched in placing the striker",
     "12.6": "inner edge of the rail covered",
+    "12.7": "fingers on the table's surface",
     "12.8": "struck with the butt or side of the cue",
     "12.10": "own piece pocketed, no fault",
     "12.11": "a piece on another disc goes beside it",
     "12.13": "fell in by itself and does not count",
     "12.14": "piece over a rail",
     "12.17": "striker placed before the judge had finished",
+    "12.18": "walked round the table",
     "12.20": "striker put against a side rail",
     "12.21": "undamaged cue or striker changed",
     "12.22": "measured with an aid",
@@ -97,6 +100,7 @@ CLAUSES: Final[dict[str, str]] = {
     "20.6": "three misses each with dark pieces only",
     "21.1": "both pairs finished in their first series",
     "21.7": "sixteen pieces in the first series",
+    "21.9": "advice that partners may not give",
     "23.1": "the match is over",
 }
 PHRASES: Final[dict[str, str]] = {

@@ -7,6 +7,7 @@ from typing import Final
 CLAUSES: Final[dict[str, str]] = {
     "3.2": "neierašanās pie galda",
     "3.5": "atteikšanās sasveicināties",
+    "3.6": "seta laikā atstāts galds",
     "3.7": "sarunas seta laikā",
     "3.8": "prombūtne setu starplaikā ilgāk par trīs minūtēm",
     "9.1.a": "tiesneša lēmums",
@@ -18,12 +19,14 @@ CLAUSES: Final[dict[str, str]] = {
     "12.3": "ripa nav pareizi nolikta savā zonā",
     "12.4": "noliekot ripu, skarts kauliņš",
     "12.6": "aizsegts apmales iekšējais stūris",
+    "12.7": "pirksti uz galda virsmas",
     "12.8": "sitiens ar kijas resno galu vai sāniem",
     "12.10": "iesists savs kauliņš, pārkāpumu nav",
     "12.11": "uzlēcis kauliņš jānoliek blakus",
     "12.13": "kauliņš iekritis pats, tas neskaitās",
     "12.14": "pāri apmalei pārlēcis kauliņš",
     "12.17": "ripa nolikta, pirms tiesnesis beidzis darbu",
+    "12.18": "staigāts ap galdu",
     "12.20": "ripa pielikta pie sānu apmales",
     "12.21": "mainīta nebojāta kija vai ripa",
     "12.22": "mērīts ar palīglīdzekļiem",
@@ -97,6 +100,7 @@ CLAUSES: Final[dict[str, str]] = {
     "20.6": "trīs reizes bez trāpījuma abiem, tikai tumšie kauliņi",
     "21.1": "abi pāri beiguši pirmajā sērijā",
     "21.7": "sešpadsmit kauliņi pirmajā sērijā",
+    "21.9": "neatļauts norādījums partnerim",
     "23.1": "spēle beigusies",
 }
 PHRASES: Final[dict[str, str]] = {

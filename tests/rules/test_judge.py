@@ -52,7 +52,7 @@ def test_a_fault_while_the_opponents_have_the_turn_waits_for_the_end_of_their_se
     assert (spots(end["place"]), end["next"]) == ([(0, -485)], "S")
 
 
-@pytest.mark.parametrize("clause", ["19.1.e", "12.20"])
+@pytest.mark.parametrize("clause", ["19.1.e", "12.20", "3.6", "3.7", "12.7", "12.18", "21.9"])
 def test_a_fault_may_be_a_warning(clause):
     assert rule(judge("fault", side="N", clause=clause))[0]["warnings"] == {"S": 0, "N": 1}
 
