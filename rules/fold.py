@@ -213,8 +213,11 @@ def _edit(state: State, entry: bytes, judge: Judge, number: int) -> tuple[State,
         return _refused(state, entry, draft, f"9.1.j: entry {at} is too far back", number)
     if judge.command != "void" and (at in dict(state.commands) or at in state.edits.voided):
         return _refused(state, entry, draft, f"9.1.j: entry {at} is not in force as a ruling of its own", number)
-    old = state.edits
-    new = _edits((*state.commands, (number, judge)))
+    # An older command can no longer be edited, nor can the entry that it named.
+    commands = tuple(c for c in state.commands if c[0] > number - CHUNK * (KEPT_CHUNKS + 1))
+    old = state.edits if len(commands) == len(state.commands) else _edits(commands)
+    commands = (*commands, (number, judge))
+    new = _edits(commands)
     if judge.command == "void" and new == old:
         return _refused(state, entry, draft, f"9.1.j: entry {at} is already taken back", number)
     first = past[0]
@@ -234,7 +237,7 @@ def _edit(state: State, entry: bytes, judge: Judge, number: int) -> tuple[State,
             changed.append(Refolded(entry=item.number, ruling=ruling))
     if judge.command == "resolve" and not changed:
         return _refused(state, entry, draft, f"9.1.j: entry {at} leaves nothing to resolve by that", number)
-    now = msgspec.structs.replace(now, commands=(*state.commands, (number, judge)), edits=new)
+    now = msgspec.structs.replace(now, commands=commands, edits=new)
     found = Folded([Leaf({}, *finish(Draft(now.core, number, "judge")))], now.twins)
     shown = _shown(state.core, found.leaves[0], named if judge.command != "void" else None, changed)
     return _remember(now, entry, found, number), shown

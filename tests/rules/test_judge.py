@@ -219,6 +219,26 @@ def test_an_entry_too_far_back_cannot_be_edited(monkeypatch):
     assert rule(*log, judge("void", entry=1))[-1]["refused"] == "9.1.j: entry 1 is too far back"
 
 
+def test_commands_that_nothing_can_reach_any_more_are_forgotten(monkeypatch):
+    monkeypatch.setattr("rules.fold.CHUNK", 4)
+    monkeypatch.setattr("rules.fold.KEPT_CHUNKS", 2)
+    log = [match()]
+    for n in range(30):
+        log += [judge("warning", side="SN"[n % 2], clause="19.1.a"), judge("void", entry=2 * n + 1)]
+    state = None
+    for n, line in enumerate(lines(*log), 1):
+        state, ruling = fold_line(state, line, n)
+        assert ruling is None or not isinstance(ruling.refused, str)
+    assert (len(state.commands), state.core.warnings) == (6, (0, 0))
+    again = lines(judge("void", entry=59), judge("void", entry=60), judge("void", entry=2))
+    rulings = []
+    for n, line in enumerate(again, 100):
+        state, ruling = fold_line(state, line, n)
+        rulings.append(ruling)
+    assert rulings[0].refused == "9.1.j: entry 59 is already taken back"
+    assert (rulings[1].warnings, rulings[2].refused) == ({"S": 0, "N": 1}, "9.1.j: entry 2 is too far back")
+
+
 def test_an_override_may_leave_a_review_open():
     near = stroke("S", "r1@150,160 r3@-60,-374.7~0.3 b1@-150,260", "r3")
     counted = rule(near, judge("override", entry=1, ruling={"on_table": {"N": 5}}))[1]

@@ -218,3 +218,12 @@ def test_what_happened_to_a_disc_last_counts():
 def test_a_piece_that_lay_on_another_and_then_fell_is_laid_nowhere():
     ruling = rule(stroke("S", "r1@150,150 r2@-200,100 b1@-30,230 b2@0,0", "r1", "on b1 r2", "in b1 NW"))[0]
     assert (ruling["place"], ruling["pocketed"]) == ([], ["b1"])
+
+
+def test_12_11_a_piece_that_touched_something_outside_and_came_back_is_over_the_rail():
+    log = stroke("S", "r1@150,150 r2@-200,100 b1@-30,230", "r1", "over r1 N")
+    back = {"id": "r1", "kind": "red", "x_mm": 40.0, "y_mm": 300.0}
+    log["stroke"]["after"]["discs"].append(back)
+    ruling = rule(log)[0]
+    assert (spots(ruling["place"]), ruling["next_reason"]) == ([(0, 0)], ["18.1.a", "18.1.c"])
+    assert ruling["on_table"] == {"S": 2, "N": 1}
