@@ -145,3 +145,9 @@ def test_players_stay_when_a_set_is_played_again():
     replay = judge("override", entry=1, ruling={"set": {"result": "replay", "clause": "21.1"}})
     log = [match(form="doubles"), stroke("S", BOARD, "r1"), replay, judge("swap_places", side="S"), judge("swap_places", side="W")]
     assert all(r["refused"].startswith("22.3") for r in rule(*log)[2:])
+
+
+def test_a_change_of_places_can_be_taken_back():
+    names, ruling = names_after(match(form="doubles"), SWAP, judge("void", entry=1))
+    assert names == {"S": "Anna", "W": "Berta", "N": "Cilda", "E": "Dita"}
+    assert ruling.next == "S"
