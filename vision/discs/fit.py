@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration import Camera
+from rules.table import HALF_MM
 from vision.discs.appearance import design, hole_contrast, light_gradient
 from vision.discs.rays import Rays, rays_around, to_brightness
-from vision.discs.regions import FOOT_MM, Curves, curves, outline_distance
+from vision.discs.regions import FOOT_MM, STATE, Curves, curves, outline_distance
 from vision.discs.solid import Solid, solid_of
 
 Array = NDArray[np.float64]
@@ -37,6 +38,10 @@ SHOT_GAIN: Final = 0.05  # photon noise: variance per unit of light
 CORRELATION: Final = 4.0
 FOOT_SIGMA_MM: Final = 0.4  # contact shadow and reflection blur where the wall ends
 FREE_MM2: Final = 1e-6  # prior precision of x and y: none
+# Discs are hard: none reaches into a rail or into another disc. How far the rails' place in the lines' frame, and a neighbour's
+# place while it is being fitted, may be off, in the fit's own (optimistic) sigmas, mm.
+RAIL_SIGMA_MM: Final = 0.08
+TOUCH_SIGMA_MM: Final = 0.15
 LEAST_PIXELS: Final = 60  # below this hardly a fifth of a piece is in view at the coarsest scale
 
 
@@ -107,6 +112,40 @@ def _near_curves(shape: Curves) -> NDArray[np.intp]:
     return np.flatnonzero(near_rim | (shape.hole.distance < HOLE_BAND_MM))
 
 
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What a disc can't reach into: rails where `railed`, and flat neighbours at `places` (N, 2) with `radii` (N,), mm."""
+
+    railed: bool
+    places: Array
+    radii: Array
+
+    def press(self, state: Array) -> tuple[Array, Array]:
+        """Information (5, 5) and pull (5,) of everything that a disc with `state` reaches into."""
+        information, pull = np.zeros((STATE, STATE)), np.zeros(STATE)
+        apart = state[:2] - self.places
+        distance = np.hypot(apart[:, 0], apart[:, 1]) + 1e-9
+        depth = [state[2] + self.radii - distance]
+        away = [apart / distance[:, None]]
+        sigma = [np.full(len(distance), TOUCH_SIGMA_MM)]
+        if self.railed:
+            depth.append(np.abs(state[:2]) + state[2] - HALF_MM)
+            away.append(np.diag(-np.sign(state[:2])))
+            sigma.append(np.full(2, RAIL_SIGMA_MM))
+        for into, direction, doubt in zip(np.concatenate(depth), np.concatenate(away), np.concatenate(sigma), strict=True):
+            if into > 0:
+                way = np.array([*direction, -1.0, 0.0, 0.0]) / doubt
+                information += np.outer(way, way)
+                pull += way * (into / doubt)
+        return information, pull
+
+
+def _room(neighbours: list[Neighbour], base_mm: float) -> Room:
+    beside = [other for other in neighbours if other.base_mm == base_mm]
+    places = np.array([(other.x_mm, other.y_mm) for other in beside]).reshape(-1, 2)
+    return Room(base_mm == 0.0, places, np.array([solid_of(other.kind).radius_mm for other in beside]))
+
+
 def fit_disc(
     image: NDArray[np.uint8],
     camera: Camera,
@@ -161,10 +200,11 @@ def fit_disc(
     if neighbours:
         clear = np.flatnonzero(~hidden_by(rays, neighbours, margin_mm))
         rays, light = rays.only(clear), light[clear]
-    return _solve(_raised(rays, base_mm), light, solid, np.array([x_mm, y_mm, foot_mm]), stiff, steps)
+    room = _room(neighbours or [], base_mm)
+    return _solve(_raised(rays, base_mm), light, solid, np.array([x_mm, y_mm, foot_mm]), room, stiff, steps)
 
 
-def _solve(rays: Rays, light: Array, solid: Solid, start: Array, stiff: float, steps: int) -> Fit | None:
+def _solve(rays: Rays, light: Array, solid: Solid, start: Array, room: Room, stiff: float, steps: int) -> Fit | None:
     prior = np.array([start[0], start[1], solid.radius_mm, solid.height_mm, start[2]])
     precision = np.array([FREE_MM2, FREE_MM2, solid.radius_sigma_mm**-2, solid.height_sigma_mm**-2, FOOT_SIGMA_MM**-2])
     state = prior.copy()
@@ -192,8 +232,9 @@ def _solve(rays: Rays, light: Array, solid: Solid, start: Array, stiff: float, s
         gradient = gradient - matrix @ np.linalg.solve(normal, weighted.T @ gradient)
         root = np.sqrt(used_weight)
         gradient = gradient * root[:, None]
-        information = gradient.T @ gradient / CORRELATION + np.diag(precision)
-        pull = gradient.T @ (residual * root) / CORRELATION + precision * (prior - state)
+        pressed, push = room.press(state)
+        information = gradient.T @ gradient / CORRELATION + np.diag(precision) + pressed
+        pull = gradient.T @ (residual * root) / CORRELATION + precision * (prior - state) + push
         step = np.linalg.solve(information, pull)
         length = float(np.hypot(step[0], step[1]))
         state = state + step * min(1.0, STEP_LIMIT_MM / max(length, 1e-9))
