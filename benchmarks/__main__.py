@@ -8,6 +8,7 @@ from typing import Final
 
 WITH_FILES: Final = {"stills": "accuracy on stills with truth", "clips": "rulings on clips with truth, through the whole product"}
 ALONE: Final = {
+    "camera": "cost of a frame of the virtual camera",
     "discs": "time and error per frame against a tuned HoughCircles",
     "strokes": "first contacts, order and times on simulated strokes",
     "games": "whole matches on the virtual table against its truth",

@@ -15,6 +15,8 @@ from amqtt.errors import BrokerError
 
 from rules.errors import SourceFailed
 
+_log = logging.getLogger(__name__)
+
 LOOPBACK = "127.0.0.1"
 # Below Linux's range for outgoing connections (32768 to 60999), so that none of those takes one between finding and using it.
 PORTS = range(20_000, 32_000)
@@ -30,6 +32,8 @@ class EmbeddedBroker:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
+        # amqtt can stumble over one client that leaves while another subscribes; that connection ends, all others go on.
+        self._loop.set_exception_handler(_report)
         self._thread = threading.Thread(target=self._loop.run_forever, name="embedded-broker", daemon=True)
         # Its own reports are about each packet; ours say what matters.
         logging.getLogger("amqtt").setLevel(logging.CRITICAL)
@@ -97,6 +101,10 @@ class EmbeddedBroker:
         for task in others:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
+
+
+def _report(_loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
+    _log.warning("built-in broker: one connection ended (%s)", context.get("exception") or context.get("message"))
 
 
 def _free_ports() -> tuple[int, int]:
