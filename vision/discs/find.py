@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -11,8 +12,9 @@ from numpy.typing import NDArray
 
 from calibration import Camera
 from rules.facts import Pose
-from rules.table import Kind
+from rules.table import HALF_MM, Kind
 from vision.discs.fit import Fit, Neighbour, fit_disc
+from vision.discs.lamp import DOUBT, lamp_pull, without_pull
 from vision.discs.regions import FOOT_MM, MIRRORED_FOOT_MM
 from vision.discs.select import OVERLAP, Chosen, choose, on_surface
 from vision.discs.solid import solid_of
@@ -26,12 +28,18 @@ FIRST_STIFFNESS: Final = 30.0  # of the first fit's appearance, see `fit_disc`
 FIRST_STEPS: Final = 8  # enough to come within the final fit's reach
 FIRST_MARGIN_MM: Final = -1.5  # of neighbours in the first fit: their places are some millimetres off
 HOLE_SAYS: Final = 0.2  # weight of the hole's contrast against the cost of the whole, both as ratios
+LEAST_HOLE: Final = 0.1  # contrast that says no more than none
+EDGES_SAY: Final = 0.2  # weight of the place's sharpness against the cost of the whole, both as ratios
+APART_MM: Final = 1.0  # places further apart than this don't lead to the same fit
+OPEN: Final = 0.35  # difference of doubt in the first look that a closer look may turn round
 LEAST_EVIDENCE: Final = 0.35  # candidate score times the hole's contrast in sigmas
 SHADOW_REDNESS: Final = -0.08  # a shadow on wood keeps the wood's colour, 0 within 0.05; black paint is greyer, about -0.4
 SHADOWY_EVIDENCE: Final = 0.9  # of what may be a shadow
 LIKELY: Final = 0.05  # difference of doubt within which two places are hardly told apart
+RIVAL_LIKELY: Final = 0.1  # the same for two closest looks: what is still open then is really hard to tell
 LEAST_SHIFT_MM: Final = 1.0  # below this upper and lower edge lie within the fit's reach of each other
 MOVED_MM: Final = 1.0  # a neighbour that moved further makes a new first look worth while
+RAIL_PULL_MM: Final = 8.0  # a circle taken for the rim of a disc at a rail lies at most about this far off
 TILTED_SIGMA_MM: Final = 3.0  # of a disc on a pocket's edge, whose place is the middle of its face
 
 
@@ -54,22 +62,25 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """A first fit: place, foot, how little it convinces, and how far other likely places lie from it (rms per axis, mm)."""
+    """A first fit: place, foot, how little it convinces, how far other likely places lie from it (rms per axis, mm), and the
+    likeliest other place that a closer look may prefer.
+    """
 
     x_mm: float
     y_mm: float
     foot_mm: float
     doubt: float = math.inf
     spread_mm: float = 0.0
+    rival_mm: tuple[float, float] | None = None
 
 
-def _near(looks: list[_Look], chosen: list[Chosen], index: int) -> list[Neighbour]:
+def _near(looks: list[_Look], chosen: list[Chosen], index: int, refused: Collection[int] = ()) -> list[Neighbour]:
     """The other discs that may share pixels with one."""
     here = looks[index]
     return [
         Neighbour(look.x_mm, look.y_mm, one.kind, one.base_mm)
         for other, (look, one) in enumerate(zip(looks, chosen, strict=True))
-        if other != index and math.hypot(here.x_mm - look.x_mm, here.y_mm - look.y_mm) < NEAR_MM
+        if other != index and other not in refused and math.hypot(here.x_mm - look.x_mm, here.y_mm - look.y_mm) < NEAR_MM
     ]
 
 
@@ -82,6 +93,8 @@ def _first_look(image: NDArray[np.uint8], camera: Camera, one: Chosen, near: lis
     shift = (place - camera.centre_mm[:2]) * (solid_of(one.kind).height_mm / camera.centre_mm[2])
     parts = np.arange(0.0, 1.01, 0.5) if np.hypot(*shift) > LEAST_SHIFT_MM else np.zeros(1)
     starts = [*(place + parts[:, None] * shift), *one.rivals]
+    if one.pose == "flat":
+        starts += _against_rails(place, solid_of(one.kind).radius_mm)
     looks = [_look(image, camera, one, near, float(x), float(y), FOOT_MM) for x, y in starts]
     best = min(looks, key=lambda look: look.doubt)
     if one.glaring:
@@ -89,10 +102,22 @@ def _first_look(image: NDArray[np.uint8], camera: Camera, one: Chosen, near: lis
         best = min(looks, key=lambda look: look.doubt)
     if not math.isfinite(best.doubt):
         return best
-    likely = np.array([math.exp((best.doubt - look.doubt) / LIKELY) for look in looks])
+    away = [(look.doubt, (look.x_mm, look.y_mm)) for look in looks if math.hypot(look.x_mm - best.x_mm, look.y_mm - best.y_mm) > APART_MM]
+    rival = min(away, default=(math.inf, (0.0, 0.0)))
+    return replace(best, spread_mm=_spread_mm(best, looks, LIKELY), rival_mm=rival[1] if rival[0] < best.doubt + OPEN else None)
+
+
+def _spread_mm(best: _Look, looks: list[_Look], likely_within: float) -> float:
+    likely = np.array([math.exp((best.doubt - look.doubt) / likely_within) for look in looks])
     apart = np.array([(look.x_mm - best.x_mm) ** 2 + (look.y_mm - best.y_mm) ** 2 for look in looks])
-    spread = math.sqrt(float((likely * apart).sum() / likely.sum()) / 2)
-    return _Look(best.x_mm, best.y_mm, best.foot_mm, best.doubt, spread)
+    return math.sqrt(float((likely * apart).sum() / likely.sum()) / 2)
+
+
+def _against_rails(place: Array, radius_mm: float) -> list[Array]:
+    """The places near one where a disc touches a rail: there shadow and rail blur the outline, and discs often lie there."""
+    limit = HALF_MM - radius_mm
+    close = np.abs(np.abs(place) - limit) < RAIL_PULL_MM
+    return [np.where(close, np.sign(place) * limit, place)] if close.any() else []
 
 
 def _look(image: NDArray[np.uint8], camera: Camera, one: Chosen, near: list[Neighbour], x_mm: float, y_mm: float, foot_mm: float) -> _Look:
@@ -113,9 +138,12 @@ def _look(image: NDArray[np.uint8], camera: Camera, one: Chosen, near: list[Neig
     )
     if fit is None or _impossible(one, fit) or _overlaps(fit, near):
         return _Look(x_mm, y_mm, foot_mm)
-    # A wrong place explains the light hardly worse, but it has no hole where the solid has one.
-    doubt = math.log(fit.cost) - HOLE_SAYS * math.log(max(fit.hole, 0.1))
-    return _Look(fit.x_mm, fit.y_mm, foot_mm, doubt)
+    return _Look(fit.x_mm, fit.y_mm, foot_mm, _doubt(fit))
+
+
+def _doubt(fit: Fit) -> float:
+    """A wrong place explains the light hardly worse, but it has no hole, and fewer edges, where the solid has them."""
+    return math.log(fit.cost) - HOLE_SAYS * math.log(max(fit.hole, LEAST_HOLE)) + EDGES_SAY * math.log(fit.sharp_mm)
 
 
 def _impossible(one: Chosen, fit: Fit) -> bool:
@@ -155,20 +183,43 @@ def _first_looks(image: NDArray[np.uint8], camera: Camera, chosen: list[Chosen])
     return looks
 
 
+def _final(image: NDArray[np.uint8], camera: Camera, one: Chosen, look: _Look, near: list[Neighbour]) -> tuple[Fit | None, _Look]:
+    """The fit with all pixels, and what is left of the first look's doubt; a rival place is looked at as closely."""
+    starts = [(look.x_mm, look.y_mm)] + ([look.rival_mm] if look.rival_mm else [])
+    fits = [fit_disc(image, camera, x, y, one.kind, near, base_mm=one.base_mm, foot_mm=look.foot_mm) for x, y in starts]
+    sound = [fit for fit in fits if fit is not None and not _impossible(one, fit)]
+    if not sound:
+        return None, look
+    best = min(sound, key=lambda fit: (not _confirmed(one, fit), _doubt(fit)))
+    looks = [_Look(fit.x_mm, fit.y_mm, look.foot_mm, _doubt(fit)) for fit in sound]
+    settled = looks[sound.index(best)]
+    spread = _spread_mm(settled, looks, RIVAL_LIKELY) if len(looks) > 1 else look.spread_mm
+    return best, replace(settled, spread_mm=spread)
+
+
 def find_discs(image: NDArray[np.uint8], camera: Camera) -> list[Found]:
     """Every disc on the table in `image` (uint8 BGR), those in the pockets' bags left out."""
     chosen = choose(view_from_above(image, camera), camera)
     looks = _first_looks(image, camera, chosen)
     found: list[Found] = []
-    for index, one in enumerate(chosen):
-        look, rim, hole = looks[index], one.candidate.rim, one.candidate.hole
+    fits: list[tuple[int, Fit]] = []
+    refused: set[int] = set()
+    # The least likely first, so that what is no disc pushes no disc aside.
+    for index, one in reversed(list(enumerate(chosen))):
+        look = looks[index]
         if one.pose == "on_edge":
-            found.append(Found(one.kind, one.pose, one.x_mm, one.y_mm, 0.0, TILTED_SIGMA_MM, rim, hole))
+            candidate = one.candidate
+            found.append(Found(one.kind, one.pose, one.x_mm, one.y_mm, 0.0, TILTED_SIGMA_MM, candidate.rim, candidate.hole))
             continue
-        near = _near(looks, chosen, index)
-        fit: Fit | None = fit_disc(image, camera, look.x_mm, look.y_mm, one.kind, near, base_mm=one.base_mm, foot_mm=look.foot_mm)
-        if fit is None or _impossible(one, fit) or not _confirmed(one, fit):
+        fit, settled = _final(image, camera, one, look, _near(looks, chosen, index, refused))
+        if fit is None or not _confirmed(one, fit):
+            refused.add(index)
             continue
-        looks[index] = _Look(fit.x_mm, fit.y_mm, look.foot_mm, look.doubt, look.spread_mm)
-        found.append(Found(one.kind, one.pose, fit.x_mm, fit.y_mm, fit.sigma_mm, look.spread_mm, rim, hole))
+        looks[index] = settled
+        fits.append((index, fit))
+    pull = lamp_pull([fit for _, fit in fits], camera)
+    for index, fit in fits:
+        one, spread = chosen[index], math.hypot(looks[index].spread_mm, DOUBT * float(np.hypot(*pull)))
+        x, y = without_pull(fit, pull)
+        found.append(Found(one.kind, one.pose, x, y, fit.sigma_mm, spread, one.candidate.rim, one.candidate.hole))
     return found

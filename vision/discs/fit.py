@@ -42,6 +42,7 @@ FREE_MM2: Final = 1e-6  # prior precision of x and y: none
 # place while it is being fitted, may be off, in the fit's own (optimistic) sigmas, mm.
 RAIL_SIGMA_MM: Final = 0.08
 TOUCH_SIGMA_MM: Final = 0.15
+DEEPEST_MM: Final = 2.0  # what a disc seems to reach into further is itself not where it was taken to be
 LEAST_PIXELS: Final = 60  # below this hardly a fifth of a piece is in view at the coarsest scale
 
 
@@ -51,6 +52,9 @@ class Fit:
 
     `scale` is the residual's ratio to the noise model; `kept` the mean robust weight, 0..1; `pixels` the number used; `cost` the
     mean robust cost of a pixel, to compare fits of one patch from different starts; `hole` the hole's contrast in sigmas of a pixel.
+    `apart_mm` (2,): where the hole alone would put the axis less where the rim alone would, with its covariance (2, 2); `free`
+    (2, 2): shift of the place by a shift of all that is seen; less than one where a rail or a neighbour holds it; `sharp_mm` one
+    sigma per axis from the light alone, small where the solid's curves lie on edges of the picture.
     """
 
     x_mm: float
@@ -64,6 +68,10 @@ class Fit:
     pixels: int
     cost: float
     hole: float
+    apart_mm: Array
+    apart_covariance: Array
+    free: Array
+    sharp_mm: float
 
     @property
     def sigma_mm(self) -> float:
@@ -133,7 +141,7 @@ class Room:
             away.append(np.diag(-np.sign(state[:2])))
             sigma.append(np.full(2, RAIL_SIGMA_MM))
         for into, direction, doubt in zip(np.concatenate(depth), np.concatenate(away), np.concatenate(sigma), strict=True):
-            if into > 0:
+            if 0 < into < DEEPEST_MM:
                 way = np.array([*direction, -1.0, 0.0, 0.0]) / doubt
                 information += np.outer(way, way)
                 pull += way * (into / doubt)
@@ -200,7 +208,8 @@ def fit_disc(
     if neighbours:
         clear = np.flatnonzero(~hidden_by(rays, neighbours, margin_mm))
         rays, light = rays.only(clear), light[clear]
-    room = _room(neighbours or [], base_mm)
+    # Where neighbours' places are rough, they say little about where they touch.
+    room = _room(neighbours or [] if margin_mm >= 0 else [], base_mm)
     return _solve(_raised(rays, base_mm), light, solid, np.array([x_mm, y_mm, foot_mm]), room, stiff, steps)
 
 
@@ -243,7 +252,21 @@ def _solve(rays: Rays, light: Array, solid: Solid, start: Array, room: Room, sti
         kept, used = float(keep.mean()), len(chosen)
         if length < CONVERGED_MM and step_number > COARSE_STEPS:
             break
-    covariance = np.linalg.inv(information)[:2, :2]
-    return Fit(
-        float(state[0]), float(state[1]), float(state[2]), float(state[3]), float(state[4]), covariance, scale, kept, used, cost, hole
-    )
+    at_hole = shape.face_distance < (solid.radius_mm + solid.hole_radius_mm) / 2
+    known, known_pull = np.diag(precision), precision * (prior - state)
+    apart, apart_covariance = _apart(gradient, residual * root, at_hole, known, known_pull)
+    inverse = np.linalg.inv(information)
+    free = (inverse @ (information - pressed))[:2, :2]
+    sharp = float(np.sqrt(np.trace(np.linalg.inv(information - pressed)[:2, :2]) / 2))
+    x, y, radius, height, foot = map(float, state)
+    return Fit(x, y, radius, height, foot, inverse[:2, :2], scale, kept, used, cost, hole, apart, apart_covariance, free, sharp)
+
+
+def _apart(gradient: Array, residual: Array, at_hole: NDArray[np.bool_], known: Array, known_pull: Array) -> tuple[Array, Array]:
+    """Where the hole's pixels alone would move the axis less where the rim's would, (2,), and its covariance (2, 2)."""
+    hole, rim = gradient[at_hole], gradient[~at_hole]
+    hole_inverse = np.linalg.inv(hole.T @ hole / CORRELATION + known)
+    rim_inverse = np.linalg.inv(rim.T @ rim / CORRELATION + known)
+    by_hole = hole_inverse @ (hole.T @ residual[at_hole] / CORRELATION)
+    by_rim = rim_inverse @ (rim.T @ residual[~at_hole] / CORRELATION + known_pull)
+    return (by_hole - by_rim)[:2], (hole_inverse + rim_inverse)[:2, :2]
