@@ -20,12 +20,11 @@ from rules.facts import Disc, Incident, SeenDisc, SeenDiscs, Stroke
 from rules.table import Kind, Side
 from vision.motion.arrivals import ArrivalFinder
 from vision.motion.hands import Foreign, HandFinder
-from vision.motion.identity import match_places, new_id
-from vision.motion.measure import measure_rest
+from vision.motion.identity import new_id
+from vision.motion.measure import Measurer
 from vision.motion.predict import FRICTION_MM_S2
 from vision.motion.report import Spell, describe, free_speed
 from vision.motion.scene import Mask, Scene
-from vision.motion.second_look import look_twice
 from vision.motion.track import Track
 from vision.motion.tracks import Tracker
 
@@ -43,7 +42,9 @@ _REFRESH_FRAMES: Final = 30  # the reference follows slow light every half secon
 _REFRESH_SHARE: Final = 0.3
 _EXPLAIN_MM: Final = 8.0  # margin around a tracked disc that its own change may cover: smear and contact shadow
 _LOOK_FRAMES: Final = 6  # a striker that was put down unseen is looked for ten times a second
-_MOVED_MM: Final = 0.25  # a disc whose follower's place shifts by this much is measured again: touched pieces count from 1 mm
+_JUST_LOST: Final = 6  # frames; the hardest stroke has crossed the table by then
+_SEARCH_S: Final = 0.3  # for changed places that nothing explains, after a disc was given up: each is tried every tenth frame
+_SAME_MM: Final = 15.0  # two discs cannot lie nearer to each other than a piece's radius
 _PUT_DOWN_MM: Final = 3.0  # a striker found at rest this far from where it lay has been placed anew
 _STRUCK_MM_S: Final = 60.0  # free motion of the striker from which it was struck
 
@@ -87,7 +88,8 @@ class Watcher:
         self._seq: int | None = None
         self._ready = False
         self._placed_s: float | None = None
-        self._measured: dict[str, tuple[float, float]] = {}
+        self._search_until_s = 0.0
+        self._measurer = Measurer(camera)
 
     @property
     def discs(self) -> SeenDiscs:
@@ -178,9 +180,11 @@ class Watcher:
         self._scene.settle(image, [self._tracker.outline(t) for t in self._here()])
         self._tracker.adopt(image)
         self._arrivals.forget()
-        self._measured = {}
+        self._hand_finder.forget()
+        self._measurer.forget()
 
     def _open(self, t_s: float) -> None:
+        self._scene.keep()
         self._spell = Spell(before=self._position(), started_s=t_s, placed_s=self._placed_s)
         self._told = None
         self.stats.spells += 1
@@ -198,6 +202,7 @@ class Watcher:
         self._foreign = self._hand_finder.find(changed, self._explained())
         self._tracker.cover = self._foreign.mask
         self._tracker.step(image, t_s)
+        self._let_stay(spell)
         if self._foreign.side is not None:
             spell.arm_sides[self._foreign.side] = spell.arm_sides.get(self._foreign.side, 0) + 1
             self._note_arm(spell, t_s)
@@ -209,7 +214,7 @@ class Watcher:
             striker = self._striker
             if striker is not None and self._tracker.find_striker(image, striker, t_s):
                 self._tracker.settle_one(striker, image, t_s)
-        elif (lost := self._striker) is not None and lost.state in ("lost", "active") and lost.missed and self._was_struck(spell):
+        elif (lost := self._striker) is not None and lost.state in ("lost", "active") and lost.missed and self._may_be_off(lost, spell):
             self._tracker.take_up(image, lost, self._foreign.islands, t_s)
         facts += self._put_down(image, t_s)
         moving = any(t.moves for t in self._tracker.tracks.values())
@@ -217,7 +222,8 @@ class Watcher:
             busy = self._measure_one(image, t_s)
             still_for = 0.0 if self._still_since_s is None else t_s - self._still_since_s
             if self._foreign.side is None:
-                return facts + (self._settle(image, t_s) if still_for >= _SETTLE_S and not busy else [])
+                ends = still_for >= _SETTLE_S and not busy and not self._is_searching(t_s)
+                return facts + (self._settle(image, t_s) if ends else [])
             if not busy and self._told is None and self._was_struck(spell) and self._all_rest(t_s):
                 self._told = self._tell(t_s)
         return facts
@@ -256,6 +262,10 @@ class Watcher:
         striker = self._striker
         return striker is not None and free_speed(striker, spell) > _STRUCK_MM_S
 
+    def _may_be_off(self, striker: Track, spell: Spell) -> bool:
+        """Struck, or just lost: the frames in which the cue is still beside it tell nothing of its speed."""
+        return self._was_struck(spell) or striker.missed <= _JUST_LOST
+
     def _told_before(self, t_s: float) -> Facts:
         """A stroke that had come to rest while a hand was there is over when something moves again."""
         if self._told is None or not any(t.moves or t.hidden for t in self._here()):
@@ -269,6 +279,8 @@ class Watcher:
             if track.state == "active":
                 track.sightings, track.rest_seen_mm, track.left = [], None, self._tracker.outline(track)
                 track.woken_s = t_s
+                if self._last is not None and not track.hidden:
+                    self._scene.keep_place(self._last[0], track.left)
         return facts
 
     def _may_come(self) -> tuple[Kind, ...]:
@@ -306,7 +318,7 @@ class Watcher:
         if kind == "striker":
             self._placed_s = t_s
         self._tracker.settle_one(track, image, t_s)
-        self._measured.pop(track.id, None)
+        self._measurer.forget(track.id)
 
     def _put_down(self, image: Image, t_s: float) -> Facts:
         """The striker at rest in a new place before it was struck: what went before is told, the stroke starts from here."""
@@ -321,42 +333,11 @@ class Watcher:
         if any(t.moves for t in self._here()):
             return []
         self._tracker.settle_one(striker, image, t_s)
-        measure_rest(image, self._camera, striker, self._here())
+        self._measurer.measure(image, striker, self._here())
         told = describe(spell, self._tracker.tracks, self._position(), t_s, self._camera, self._slowing_mm_s2, self.sides)
         self._placed_s = t_s
         self._spell = Spell(before=self._position(), started_s=spell.started_s, placed_s=t_s, arm_sides=spell.arm_sides)
-        self._measured[striker.id] = (float(striker.at_mm[0]), float(striker.at_mm[1]))
         return told.facts
-
-    def _measure_one(self, image: Image, t_s: float) -> bool:
-        """Measure one disc that has come to rest and not been measured there; True while there may be more."""
-        for track in self._here():
-            if track.state != "active" or track.moves or track.missed or t_s - track.still_since_s < _DISC_STILL_S:
-                continue
-            if self._by_arm(track):
-                continue
-            last = self._measured.get(track.id)
-            if last is not None and float(np.hypot(track.at_mm[0] - last[0], track.at_mm[1] - last[1])) < _MOVED_MM:
-                continue
-            if last is None and track.rest_seen_mm is not None and not self._has_moved(track):
-                continue
-            measure_rest(image, self._camera, track, self._here())
-            self._measured[track.id] = (float(track.at_mm[0]), float(track.at_mm[1]))
-            return True
-        return False
-
-    def _has_moved(self, track: Track) -> bool:
-        """Whether the follower saw a disc away from its place at rest; if not, the place measured before stands."""
-        rest = track.rest_seen_mm
-        if rest is None or not track.sightings:
-            return False
-        last = track.sightings[-1]
-        if float(np.hypot(last.x_mm - rest[0], last.y_mm - rest[1])) >= _MOVED_MM:
-            return True
-        known = next((d for d in self._spell.before if d.id == track.id), None) if self._spell else None
-        if known is not None:
-            track.at_mm = np.array([known.x_mm, known.y_mm])
-        return False
 
     def _tell(self, t_s: float) -> Facts:
         spell = self._spell
@@ -368,32 +349,45 @@ class Watcher:
         return told.facts
 
     def _settle(self, image: Image, t_s: float) -> Facts:
-        strays = [t for t in self._here() if t.state == "active" and t.missed]
-        if strays or self._foreign.islands:
-            self._look_again(image, strays, t_s)
+        for track in self._strays():
+            self._tracker.give_up(track)
         self._foreign = Foreign(np.zeros(self._scene.surface.shape, bool), None, 0)
         while self._measure_one(image, t_s + 1.0):
             pass
         facts = self._told if self._told is not None else self._tell(t_s)
-        if self._spell is not None and any(isinstance(fact, Incident) for fact in facts):
-            facts = look_twice(facts, self._tracker.tracks, self._spell.before, self._detect(image, self._camera).discs)
         self._spell = self._told = None
         self._rebase(image)
         return facts
 
-    def _look_again(self, image: Image, strays: list[Track], t_s: float) -> None:
-        """Something changed for good that nobody followed: the whole picture is searched, as for a still."""
-        seen = self._detect(image, self._camera).discs
-        followed = [t for t in self._here() if t not in strays]
-        matched = match_places(seen, followed)
-        left = [disc for i, disc in enumerate(seen) if i not in matched]
+    def _strays(self) -> list[Track]:
+        return [t for t in self._here() if t.state == "active" and t.missed]
+
+    def _is_searching(self, t_s: float) -> bool:
+        """Discs that are not where they were followed to are given up, and for a while what nothing explains is looked at."""
+        strays = self._strays()
         for track in strays:
-            track.state = "lost"
-        again = match_places(left, strays)
-        for index, name in again.items():
-            track = self._tracker.tracks[name]
-            track.state, track.missed = "active", 0
-            track.at_mm, track.sigma_mm = np.array([left[index].x_mm, left[index].y_mm]), left[index].sigma_mm
-        for index, disc in enumerate(left):
-            if index not in again:
-                self._take_in(disc.kind, np.array([disc.x_mm, disc.y_mm]), image, t_s)
+            self._tracker.give_up(track)
+        if strays:
+            self._search_until_s = t_s + _SEARCH_S
+        return t_s < self._search_until_s and (bool(strays) or bool(self._foreign.islands))
+
+    def _let_stay(self, spell: Spell) -> None:
+        """Pieces whose places look as they did when the spell began lie there, whatever was taken for them meanwhile."""
+        for disc in spell.before:
+            track = self._tracker.tracks[disc.id]
+            if disc.kind == "striker" or track.state == "rest":
+                continue
+            place = np.array([disc.x_mm, disc.y_mm])
+            if not self._scene.is_kept(self._tracker.outline(track, place)):
+                continue
+            for other in self._here():
+                if other is not track and other.state == "active" and float(np.hypot(*(other.at_mm - place))) < _SAME_MM:
+                    other.state = "lost"
+            self._tracker.put_back(track, place)
+            self._measurer.forget(track.id)
+
+    def _measure_one(self, image: Image, t_s: float) -> bool:
+        """Measure one disc that has come to rest and not been measured there; True while there may be more."""
+        ripe = [t for t in self._here() if t.state == "active" and not t.moves and not t.missed]
+        ripe = [t for t in ripe if t_s - t.still_since_s >= _DISC_STILL_S and not self._by_arm(t)]
+        return self._measurer.one(image, ripe, self._here(), self._spell.before if self._spell else [])

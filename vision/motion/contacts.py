@@ -47,6 +47,7 @@ class Path:
     breaks: Sequence[Break]
     pocket: Pocket | None
     last_s: float
+    vanished: bool = False
 
     @property
     def mass(self) -> float:
@@ -196,8 +197,8 @@ def _one_sided(first: str, second: str, t_s: float, paths: Mapping[str, Path]) -
     for a, b in ((first, second), (second, first)):
         near = [k for k in paths[a].breaks if abs(k.t_s - t_s) < 2 * _MATCH_S]
         if near and not any(abs(k.t_s - t_s) < 3 * _MATCH_S for k in paths[b].breaks):
-            if paths[b].pocket is not None and len(paths[b].runs) <= 1:
-                return False  # it fell before it could be seen to move
+            if (paths[b].pocket is not None or paths[b].vanished) and len(paths[b].runs) <= 1:
+                return False  # it was gone before it could be seen to move
             due = paths[a].mass / paths[b].mass * float(np.hypot(*near[0].kick_mm_s))
             return due > _NEEDED_MM_S and not _is_backed(a, b, t_s, paths)
     return False

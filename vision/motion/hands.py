@@ -10,10 +10,13 @@ import numpy as np
 
 from calibration.camera import Camera
 from rules.table import SIDES, TOWARD, Side
+from vision.motion.outline import shape_of
 from vision.motion.scene import SHRINK, Mask, Scene
 
 _LEAST_PX: Final = 12  # small px; about 200 mm2, half a fingertip and its shadow
 _REACH_PX: Final = 3  # small px in the frame around the table that make a region an arm
+_BIG_PIECES: Final = 6.0  # pieces' worth of changed places that no disc explains: no disc, however fast, makes that many
+_STAYS: Final = 0.3  # share of them that an arm covered a frame ago: arms move less than their own width between frames
 _GATHER_PX: Final = 8  # small px; pieces of one disc's change (rim, hole, shadow) lie nearer to each other than that
 
 
@@ -47,6 +50,13 @@ class HandFinder:
         toward = np.array([TOWARD[side] for side in SIDES], dtype=np.float64)
         self._sector = np.full(scene.outside.shape, -1, np.int8)
         self._sector[ys, xs] = np.argmax(mm @ toward.T, axis=1)
+        self._big_px = _BIG_PIECES * np.pi * (shape_of("red").radius_mm * camera.px_per_mm(0.0, 0.0) / SHRINK) ** 2
+        self._before: Mask = np.zeros(scene.outside.shape, bool)
+        self._side: Side | None = None
+
+    def forget(self) -> None:
+        """All is at rest and no arm is there."""
+        self._before, self._side = np.zeros_like(self._before), None
 
     def find(self, changed: Mask, explained: Mask) -> Foreign:
         """Arms among changed places, and islands apart from them that tracked discs and their shadows do not explain.
@@ -55,6 +65,8 @@ class HandFinder:
         """
         count, labels, stats, _ = cv2.connectedComponentsWithStats(changed.astype(np.uint8), connectivity=8)
         keep = np.zeros(count, bool)
+        unexplained = np.bincount(labels[changed & ~explained], minlength=count)
+        stays = np.bincount(labels[self._before & changed & ~explained], minlength=count)
         votes = np.zeros(len(SIDES), int)
         for i in range(1, count):
             area = int(stats[i, cv2.CC_STAT_AREA])
@@ -66,8 +78,11 @@ class HandFinder:
             if len(outside) >= _REACH_PX and area - len(outside) >= _LEAST_PX // 2:
                 keep[i] = True
                 votes += np.bincount(outside, minlength=len(SIDES))
+            elif unexplained[i] > self._big_px and stays[i] > _STAYS * unexplained[i]:
+                keep[i] = True  # an arm that is seen to reach in no longer: its sleeve has the table's colour, or it is far in
         mask: Mask = keep[labels]
-        side = SIDES[int(votes.argmax())] if votes.any() else None
+        side = SIDES[int(votes.argmax())] if votes.any() else (self._side if keep.any() else None)
+        self._before, self._side = mask, side
         left = changed & ~explained & ~mask & self._scene.surface & ~self._scene.pockets
         return Foreign(mask, side, int(mask.sum()), self._islands(left))
 

@@ -16,6 +16,7 @@ from rules.facts import (
     Disc,
     Incident,
     Lifted,
+    OverRail,
     Placed,
     Pocketed,
     Position,
@@ -29,7 +30,9 @@ from rules.facts import (
     Touched,
 )
 from rules.table import SIDES, Side, depth_mm
+from vision.motion.consistent import whole_incident, whole_stroke
 from vision.motion.contacts import Path, Touch, deepest, over_edge, touches
+from vision.motion.leaving import over_rail
 from vision.motion.segments import Run, breaks, deceleration, resting, split
 from vision.motion.track import Track
 
@@ -85,7 +88,8 @@ def _paths(tracks: Mapping[str, Track], slowing_mm_s2: float) -> tuple[dict[str,
         else:
             runs, kinks, last = ([start] if start else []), [], 0.0
         rest = None if start is None else start.p0_mm
-        out[track.id] = Path(track.id, track.kind, track.shape, rest, runs, kinks, track.pocket, last)
+        vanished = track.state == "lost" and not track.covered
+        out[track.id] = Path(track.id, track.kind, track.shape, rest, runs, kinks, track.pocket, last, vanished)
     return out, slowing
 
 
@@ -103,7 +107,8 @@ def describe(
     rest = paths[striker.id].rest_mm
     side = _side(rest if rest is not None else striker.at_mm, spell, camera, sides)
     timeline = _timeline(spell, paths, tracks, striker, hits, start, side, end_s, camera)
-    return Told([Stroke(side=side, before=Position(discs=spell.before), timeline=timeline, after=Position(discs=after))], slowing)
+    stroke = Stroke(side=side, before=Position(discs=spell.before), timeline=timeline, after=Position(discs=after))
+    return Told([whole_stroke(stroke, tracks)], slowing)
 
 
 def _struck(striker: Track, hits: Sequence[Touch], spell: Spell) -> float | None:
@@ -158,6 +163,9 @@ def _timeline(
         fall = over_edge(path)
         if fall is not None:
             events.append(Pocketed(t=fall[0], disc=path.id, pocket=fall[1]))
+    events.extend(_over_rails(spell, paths, tracks, later))
+    # What falls or flies off is out of sight before it has stopped.
+    end_s = max([end_s, *(e.t for e in events if isinstance(e, Pocketed | OverRail))])
     line = abs(camera.calibration.table.zone_line_mm[side])
     seen = [(s.t_s, s.x_mm, s.y_mm) for s in striker.sightings]
     deep = deepest(side, line, start_s, seen)
@@ -166,6 +174,25 @@ def _timeline(
         events.append(Returned(t=min(when, end_s), depth_mm=round(deep, 2), sigma_mm=0.5))
     events.append(Rest(t=end_s))
     return sorted((e for e in events if e.t <= end_s), key=lambda e: e.t)
+
+
+def _over_rails(spell: Spell, paths: Mapping[str, Path], tracks: Mapping[str, Track], hits: Sequence[Touch]) -> list[TimelineEvent]:
+    """Discs that are gone and whose way leads over a rail."""
+    out: list[TimelineEvent] = []
+    for disc in spell.before:
+        track = tracks[disc.id]
+        if track.state != "lost":
+            continue
+        own = [h for h in hits if disc.id in (h.disc, h.other) and h.other not in SIDES]
+        pushed = None
+        if own:
+            partner = own[-1].other if own[-1].disc == disc.id else own[-1].disc
+            there = paths[partner].at(own[-1].t_s) if partner in paths else None
+            pushed = None if there is None else (track.at_mm - there) / max(float(np.hypot(*(track.at_mm - there))), 1e-6)
+        left = over_rail(track, pushed)
+        if left is not None:
+            out.append(OverRail(t=max(left[0], own[-1].t_s if own else left[0]), disc=disc.id, rail=left[1]))
+    return out
 
 
 def _contacts(hits: Sequence[Touch], striker: str, spell: Spell) -> list[TimelineEvent]:
@@ -229,4 +256,5 @@ def _incident(spell: Spell, tracks: Mapping[str, Track], after: list[Disc], end_
     if not events:
         return None
     events.append(Rest(t=end_s))
-    return Incident(side=arm, timeline=sorted(events, key=lambda e: e.t), before=Position(discs=spell.before), after=Position(discs=after))
+    found = Incident(side=arm, timeline=sorted(events, key=lambda e: e.t), before=Position(discs=spell.before), after=Position(discs=after))
+    return whole_incident(found)

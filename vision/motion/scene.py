@@ -25,6 +25,7 @@ _CHANGE_SHARE: Final = 0.05  # of the reference: bright places ripple more
 _GAIN_DEAD: Final = 0.01  # smaller common changes are noise of the median
 _GAIN_STEP: Final = 8  # every eighth small pixel is enough for the lamps' level
 _FILL_MM: Final = 3.0  # margin around a disc that is filled in: blurred edge and contact shadow
+_SAME_LEVELS: Final = 2.0  # mean change over a disc's place that leaves it as it was: a piece shifted by 0.25 mm makes more
 _OUTSIDE_MM: Final = 90.0  # width of the frame around the rails in which an arm is looked for
 
 
@@ -67,6 +68,8 @@ class Scene:
         self.reference: Image | None = None
         self.bare: Image | None = None
         self.small_reference: Image = np.zeros((height, width, 3), np.uint8)
+        self._kept: Image | None = None
+        self._small_kept: Image = self.small_reference
         self._limit: Image = np.zeros((height, width), np.uint8)
         self.small: Image = np.zeros((height, width, 3), np.uint8)
         self.change: Image = np.zeros((height, width), np.uint8)
@@ -111,6 +114,33 @@ class Scene:
         self.reference = np.asarray(cv2.addWeighted(image, share, self.reference, 1 - share, 0), dtype=np.uint8)
         self._take_small(self.shrink(self.reference))
 
+    def keep(self) -> None:
+        """Remember the table at rest, whatever is lifted or learned from now on: what looks as it did then has not moved."""
+        if self.reference is not None:
+            self._kept, self._small_kept = self.reference.copy(), self.small_reference.copy()
+
+    def keep_place(self, image: Image, outline: Outline) -> None:
+        """Remember one disc's place as it is now."""
+        if self._kept is None:
+            return
+        mask, (y0, y1, x0, x1) = self._window(outline)
+        self._kept[y0:y1, x0:x1][mask] = image[y0:y1, x0:x1][mask]
+        _reduce(self._kept, self._small_kept, (y0, y1, x0, x1))
+
+    def is_kept(self, outline: Outline) -> bool:
+        """Whether a disc's place looks as it did when it was remembered."""
+        mask, (x, y) = self.patch_mask(outline, 1.0)
+        if not mask.any():
+            return False
+        part = np.s_[y : y + mask.shape[0], x : x + mask.shape[1]]
+        inside = mask.astype(bool)
+        then = self._small_kept[part][inside] * self.gain
+        return float(np.abs(self.small[part][inside] - then).max(axis=1).mean()) < _SAME_LEVELS
+
+    def put_back(self, outline: Outline) -> None:
+        """A disc that was thought to have left lies where it lay."""
+        self._patch(outline, self._kept)
+
     def lift(self, outline: Outline) -> None:
         """A disc has left its place: show the bare table there from now on."""
         self._patch(outline, self.bare)
@@ -140,8 +170,7 @@ class Scene:
         if not mask.size:
             return
         self.reference[y0:y1, x0:x1][mask] = source[y0:y1, x0:x1][mask]
-        part = cv2.resize(self.reference[y0:y1, x0:x1], ((x1 - x0) // SHRINK, (y1 - y0) // SHRINK), interpolation=cv2.INTER_AREA)
-        self.small_reference[y0 // SHRINK : y1 // SHRINK, x0 // SHRINK : x1 // SHRINK] = part
+        _reduce(self.reference, self.small_reference, (y0, y1, x0, x1))
 
     def compare(self, image: Image) -> Mask:
         """Changed places of the small picture; the lamps' common level is taken out first."""
@@ -174,6 +203,13 @@ class Scene:
             return 0.0
         part = self.change[y : y + mask.shape[0], x : x + mask.shape[1]]
         return float(part[mask.astype(bool)].mean())
+
+
+def _reduce(full: Image, small: Image, window: tuple[int, int, int, int]) -> None:
+    """Take a window, a multiple of small pixels, over into the small picture."""
+    y0, y1, x0, x1 = window
+    part = cv2.resize(full[y0:y1, x0:x1], ((x1 - x0) // SHRINK, (y1 - y0) // SHRINK), interpolation=cv2.INTER_AREA)
+    small[y0 // SHRINK : y1 // SHRINK, x0 // SHRINK : x1 // SHRINK] = part
 
 
 def _fill(image: Image, covered: NDArray[np.uint8]) -> None:

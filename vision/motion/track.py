@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from vision.motion.outline import Outline, Shape, shape_of
 from vision.motion.search import Look
 
 Array = NDArray[np.float64]
+FASTEST_MM_S: Final = 7000.0  # hardest break shots; 6 m/s and some
 State = Literal["rest", "active", "gone", "lost"]
 
 
@@ -40,6 +42,7 @@ class Track:
     velocity_mm_s: Array = field(default_factory=lambda: np.zeros(2))
     t_s: float = 0.0
     missed: int = 0
+    steps: int = 0
     still_since_s: float = 0.0
     sightings: list[Sighting] = field(default_factory=list)
     pocket: Pocket | None = None
@@ -50,6 +53,7 @@ class Track:
     woken_s: float = 0.0
     rest_seen_mm: Array | None = None
     hidden: bool = False
+    covered: bool = False  # a hand was over it in a frame since it was last seen
     trial: int = 0
     anchor: tuple[Array, int, float] | None = None
     learned: bool = False
@@ -64,3 +68,18 @@ class Track:
     def moves(self) -> bool:
         """Whether it is under way."""
         return self.state == "active" and bool(self.velocity_mm_s.any())
+
+
+def way_to(track: Track, to_mm: Array, t_s: float) -> Array:
+    """Velocity (2,) mm/s that would have brought a disc here from where it was last seen; none if no disc is that fast."""
+    last = track.sightings[-1] if track.sightings else None
+    from_mm, since_s = (track.at_mm, track.t_s) if last is None else (np.array([last.x_mm, last.y_mm]), last.t_s)
+    velocity = np.asarray((to_mm - from_mm) / max(t_s - since_s, 1e-3), dtype=np.float64)
+    return velocity if float(np.hypot(*velocity)) < FASTEST_MM_S else np.zeros(2)
+
+
+def any_near(tracks: Iterable[Track], but: Track, at_mm: Array, reach_mm: float) -> bool:
+    """Whether another disc on the table is this near to a place (2,) mm."""
+    return any(
+        other is not but and other.state in ("rest", "active") and float(np.hypot(*(other.at_mm - at_mm))) < reach_mm for other in tracks
+    )

@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 
 from calibration.camera import Camera
 from rules.table import HALF_MM, POCKETS_MM
+from vision.motion.leaving import into_mouth
 from vision.motion.outline import Outline, outline_at
 from vision.motion.predict import Body, advance
 from vision.motion.scene import SHRINK, Scene
 from vision.motion.search import candidates, look_at
 from vision.motion.smear import BRIGHTNESS, Fit, fit_smear
-from vision.motion.track import Sighting, Track
-
-__all__ = ["Sighting", "Track", "Tracker"]
+from vision.motion.track import FASTEST_MM_S, Sighting, Track, any_near, way_to
 
 Array = NDArray[np.float64]
 Image = NDArray[np.uint8]
@@ -26,7 +25,6 @@ _GOOD_EXPLAINED: Final = 0.7  # share of pixels explained; discs in plain view r
 _GOOD_GAIN: Final = 0.4  # share of the contrast that the disc's model takes away; plain view 0.8 and more, a wrong place under 0.2
 _GATE_MM: Final = 5.0  # a fit may end this far from a prediction that assumed no contact
 _GATE_S: Final = 0.006  # and this much of its way: velocity of the last step is not better known
-_FASTEST_MM_S: Final = 7000.0  # hardest break shots; 6 m/s and some
 _SLOWEST_MM_S: Final = 10.0  # below it a disc stops within 0.05 mm
 _SAME_LEVELS: Final = 2.5  # mean change between two frames over a disc that stands still
 _LOST_FRAMES: Final = 15  # a quarter of a second in plain view without a trace: no longer on the table where it was
@@ -88,12 +86,14 @@ class Tracker:
                 track.look = look_at(self._scene, self.outline(track), image, bare) or track.look
                 self._memorise(track, image, bare)
 
-    def recover(self, track: Track, at_mm: Array, t_s: float) -> None:
-        """A disc that was lost under way stands here: its way so far is kept."""
-        track.at_mm, track.velocity_mm_s, track.t_s = at_mm, np.zeros(2), t_s
+    def recover(self, track: Track, at_mm: Array, t_s: float, velocity_mm_s: Array | None = None) -> None:
+        """A disc that was lost under way is here: its way so far is kept."""
+        velocity = np.zeros(2) if velocity_mm_s is None else velocity_mm_s
+        track.at_mm, track.velocity_mm_s, track.t_s = at_mm, velocity, t_s
         track.state, track.pocket, track.missed, track.hidden = "active", None, 0, False
         track.still_since_s = t_s
-        track.sightings.append(Sighting(t_s, float(at_mm[0]), float(at_mm[1]), track.sigma_mm, 0.0))
+        fast = float(np.hypot(*velocity)) * self._exposure_s
+        track.sightings.append(Sighting(t_s, float(at_mm[0]), float(at_mm[1]), track.sigma_mm, fast))
 
     def settle_one(self, track: Track, image: Image, t_s: float) -> None:
         """Take one disc as at rest where it is, and forget how it came there."""
@@ -106,6 +106,14 @@ class Tracker:
         if self._scene.bare is not None:
             track.look = look_at(self._scene, outline, image, self._scene.bare) or track.look
             self._memorise(track, image, self._scene.bare)
+
+    def put_back(self, track: Track, at_mm: Array) -> None:
+        """A disc whose place looks as it did at rest lies there: whatever was followed instead is forgotten."""
+        self._scene.put_back(self.outline(track, at_mm))
+        track.at_mm, track.velocity_mm_s = at_mm, np.zeros(2)
+        track.state, track.pocket, track.missed, track.hidden = "rest", None, 0, False
+        track.trial, track.anchor = 0, None
+        track.sightings, track.rest_seen_mm, track.left, track.learned = [], None, None, False
 
     def _memorise(self, track: Track, image: Image, bare: Image) -> None:
         """How bright the disc and the table under it are at rest: what a fit elsewhere is checked against."""
@@ -184,6 +192,7 @@ class Tracker:
         The striker is the exception: it goes off from under hands; it is looked for every time.
         """
         track.hidden = self._is_covered(track)
+        track.covered |= track.hidden
         if not track.hidden:
             return False
         if track.missed > _CARRIED_FRAMES:
@@ -224,9 +233,12 @@ class Tracker:
         for island in islands[:_MOST_ISLANDS]:
             middle = np.array(island) * SHRINK + (SHRINK - 1) / 2
             for place in candidates(self._scene, track.look, middle, _BESIDE_PX):
-                fit = self._try(image, track, self._camera.to_mm(place[None], track.shape.height_mm)[0], np.zeros(2))
-                if fit is not None and fit.gain > _WEAK * track.usual_gain and self._is_free(track, fit.axis_mm, t_s):
-                    self.recover(track, fit.axis_mm, t_s)
+                guess = self._camera.to_mm(place[None], track.shape.height_mm)[0]
+                velocity = way_to(track, guess, t_s)
+                fit = self._try(image, track, guess, velocity)
+                least = _WEAK if not velocity.any() else _TRIED
+                if fit is not None and fit.gain > least * track.usual_gain and self._is_free(track, fit.axis_mm, t_s):
+                    self.recover(track, fit.axis_mm, t_s, velocity)
                     return
 
     def _stands(self, track: Track) -> bool:
@@ -298,14 +310,15 @@ class Tracker:
             return None
         dt = t_s - track.t_s
         speed = float(np.hypot(*track.velocity_mm_s))
-        # A disc only speeds up by a contact; from rest anything up to the hardest stroke is possible.
-        reach_mm = 20.0 + (speed * 1.2 if speed and not track.missed else _FASTEST_MM_S) * min(dt, 0.034)
+        # A disc only speeds up by a contact. From rest anything up to the hardest stroke is possible; its first step says little, since
+        # it was struck somewhere between two frames.
+        known = track.steps > 1 and not track.missed
+        reach_mm = 20.0 + (speed * 1.2 if known else FASTEST_MM_S) * min(dt, 0.034)
         here = self.outline(track)
         best: tuple[float, Fit] | None = None
         for place in candidates(self._scene, track.look, here.centre_px, reach_mm * here.px_per_mm):
             guess = self._camera.to_mm(place[None], track.shape.height_mm)[0]
-            velocity = (guess - track.at_mm) / max(dt, 1e-3)
-            fit = self._try(image, track, guess, velocity if np.hypot(*velocity) < _FASTEST_MM_S else np.zeros(2))
+            fit = self._try(image, track, guess, way_to(track, guess, t_s))
             if fit is None or not self._is_free(track, fit.axis_mm, t_s):
                 continue
             if not self._may_be_tried(track, fit):
@@ -350,16 +363,22 @@ class Tracker:
         track.sightings.append(
             Sighting(t_s, float(fit.axis_mm[0]), float(fit.axis_mm[1]), fit.sigma_mm, float(np.hypot(*velocity)) * self._exposure_s)
         )
+        track.steps = track.steps + 1 if velocity.any() else 0
         if velocity.any():
             track.still_since_s = t_s
-        track.at_mm, track.velocity_mm_s, track.t_s, track.missed = fit.axis_mm, velocity, t_s, 0
+        track.at_mm, track.velocity_mm_s, track.t_s, track.missed, track.covered = fit.axis_mm, velocity, t_s, 0, track.hidden
 
     def _miss(self, track: Track, body: Body, t_s: float) -> None:
         track.missed += 1
         if track.missed > _LOST_FRAMES and not track.hidden:
-            track.state = "lost"
+            self.give_up(track)
         if body.velocity_mm_s.any():
             track.at_mm, track.velocity_mm_s, track.t_s = body.at_mm, body.velocity_mm_s, t_s
+
+    def give_up(self, track: Track) -> None:
+        """A disc that is not found where it should be, in plain view: in the pocket that it was seen to go into, or lost."""
+        track.pocket = into_mouth(track)
+        track.state = "lost" if track.pocket is None else "gone"
 
     def _fall(self, track: Track) -> None:
         if track.hidden or track.trial or track.missed > _SEEN_FALLING:
@@ -373,12 +392,7 @@ class Tracker:
         if track.learned or track.left is None or track.state != "active":
             return
         clear = 2.5 * track.shape.radius_mm
-        if float(np.hypot(*(track.at_mm - track.left.axis_mm))) > clear and not self._near(track, track.left.axis_mm, clear):
+        left = track.left.axis_mm
+        if float(np.hypot(*(track.at_mm - left))) > clear and not any_near(self.tracks.values(), track, left, clear):
             self._scene.learn(image, track.left)
             track.learned = True
-
-    def _near(self, track: Track, at_mm: Array, reach_mm: float) -> bool:
-        return any(
-            other is not track and other.state in ("rest", "active") and float(np.hypot(*(other.at_mm - at_mm))) < reach_mm
-            for other in self.tracks.values()
-        )

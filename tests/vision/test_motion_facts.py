@@ -1,0 +1,83 @@
+"""What leaves the watcher holds together, whatever was overlooked, lost or put down meanwhile; and where vanished discs went."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.strokes import followed, played
+from calibration import Calibration, Camera, Lens
+from rules.check import check_entry
+from rules.facts import Contact, Entry, Match, Stroke
+from virtual_table import VirtualTable, overhead
+from vision.motion.leaving import into_mouth, over_rail
+from vision.motion.predict import FRICTION_MM_S2
+from vision.motion.report import Spell, describe
+from vision.motion.track import Sighting, Track
+
+
+@pytest.fixture(scope="module")
+def camera():
+    optics = overhead(1456, 1088)
+    lens = msgspec.convert(optics.lens, Lens)
+    return Camera(Calibration(lens=lens, rvec=[float(v) for v in optics.rvec], tvec=[float(v) for v in optics.tvec]))
+
+
+MATCH = msgspec.convert(VirtualTable(seed=1).match, Match)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10_000), data=st.data())
+def test_facts_are_usable_whatever_was_overlooked(camera, seed, data):
+    rng = np.random.default_rng(seed)
+    world = played(rng)
+    tracks, before = followed(world, 60.0, camera, rng)
+    pieces = [d.id for d in before if d.kind != "striker"]
+    overlooked = data.draw(st.sets(st.sampled_from(pieces), max_size=3))
+    gone = data.draw(st.sets(st.sampled_from(pieces), max_size=3))
+    struck = data.draw(st.booleans())
+    for name in gone:
+        tracks[name].state = "lost"
+    if not struck:
+        tracks["striker"].sightings = []
+    after = [d for d in before if d.id not in gone and tracks[d.id].pocket is None]
+    spell = Spell(before=[d for d in before if d.id not in overlooked], arm_sides={"S": 3})
+    facts = describe(spell, tracks, after, world.t, camera, FRICTION_MM_S2, ("S", "N")).facts
+    for fact in facts:
+        check_entry(MATCH, Entry(stroke=fact) if isinstance(fact, Stroke) else Entry(incident=fact))
+        times = [e.t for e in fact.timeline]
+        assert times == sorted(times)
+        if isinstance(fact, Stroke):
+            late = [e for e in fact.timeline if isinstance(e, Contact) and overlooked & set(e.discs)]
+            assert all(e.confidence is not None and e.confidence < 0.9 for e in late)
+
+
+def track(*places: tuple[float, float], covered: bool = False) -> Track:
+    seen = [Sighting(i / 60, x, y, 0.1, 0.0) for i, (x, y) in enumerate(places)]
+    return Track("r1", "red", np.array(places[-1]), sightings=seen, covered=covered)
+
+
+def test_a_disc_that_rolled_up_to_a_mouth_and_vanished_is_in_it():
+    assert into_mouth(track((330, 330), (340, 340), (350, 350))) == "NE"
+    assert into_mouth(track((350, 350), (340, 340), (330, 330))) is None
+    assert into_mouth(track((300, 300), (300.2, 300.2), (300.4, 300.4))) is None
+
+
+def test_a_fast_disc_at_a_rail_that_vanished_went_over_it():
+    left = over_rail(track((0, 380), (10, 420), (20, 460)), None)
+    assert left is not None
+    assert left[1] == "N"
+    assert left[0] == pytest.approx(2 / 60 + 24 / 2474, abs=0.003)
+    assert over_rail(track((0, 380), (10, 420), (20, 460), covered=True), None) is None
+    assert over_rail(track((0, 440), (1, 445), (2, 450)), None) is None
+
+
+def test_a_disc_hit_off_its_rail_at_once_went_over_it():
+    resting = Track("r1", "red", np.array([0.0, 484.0]))
+    left = over_rail(resting, np.array([0.0, 1.0]))
+    assert left is not None
+    assert left[1] == "N"
+    assert over_rail(resting, np.array([0.0, -1.0])) is None

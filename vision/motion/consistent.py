@@ -1,0 +1,62 @@
+"""Facts that hold together: every disc that a stroke or an incident names lies in its `before`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from rules.facts import Contact, Disc, Incident, Pocketed, Position, Rail, Stroke, TimelineEvent
+from vision.motion.track import Track
+
+_UNSURE: Final = 0.6  # of what a disc did that was first seen during the stroke: for review
+
+
+def whole_stroke(stroke: Stroke, tracks: Mapping[str, Track]) -> Stroke:
+    """The stroke with discs that were first seen during it put into its `before`, where they were first seen.
+
+    A look that overlooked a disc is the usual reason; what such a disc did is told with low confidence.
+    """
+    known = {d.id for d in stroke.before.discs}
+    named = {i for e in stroke.timeline for i in _ids(e)} | {d.id for d in stroke.after.discs}
+    late = [tracks[i] for i in sorted(named - known)]
+    if not late:
+        return stroke
+    before = Position(discs=[*stroke.before.discs, *(_first_place(track) for track in late)])
+    names = {track.id for track in late}
+    timeline = [_doubted(e) if names & set(_ids(e)) else e for e in stroke.timeline]
+    return msgspec.structs.replace(stroke, before=before, timeline=timeline)
+
+
+def whole_incident(incident: Incident) -> Incident:
+    """The incident without discs that were put on the table meanwhile: they were not there to be touched."""
+    if incident.before is None or incident.after is None:
+        return incident
+    known = {d.id for d in incident.before.discs}
+    return msgspec.structs.replace(
+        incident, after=Position(discs=[d for d in incident.after.discs if d.id in known or d.kind == "striker"])
+    )
+
+
+def _ids(event: TimelineEvent) -> list[str]:
+    if isinstance(event, Contact):
+        return event.discs
+    disc = getattr(event, "disc", None)
+    return [] if disc is None else [disc]
+
+
+def _doubted(event: TimelineEvent) -> TimelineEvent:
+    if isinstance(event, Contact | Rail | Pocketed):
+        return msgspec.structs.replace(event, confidence=min(_UNSURE, 1.0 if event.confidence is None else event.confidence))
+    return event
+
+
+def _first_place(track: Track) -> Disc:
+    if track.left is not None:
+        x, y = track.left.axis_mm
+    elif track.sightings:
+        x, y = track.sightings[0].x_mm, track.sightings[0].y_mm
+    else:
+        x, y = track.at_mm
+    return Disc(id=track.id, kind=track.kind, x_mm=round(float(x), 3), y_mm=round(float(y), 3), sigma_mm=round(track.sigma_mm, 3))

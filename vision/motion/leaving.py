@@ -1,0 +1,86 @@
+"""Where a disc went that is no longer on the table: into the pocket or over the rail that its last steps lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rules.table import HALF_MM, POCKET_RADIUS_MM, POCKETS_MM, SIDES, TOWARD, Pocket, Side
+from vision.motion.predict import FRICTION_MM_S2
+from vision.motion.track import Track
+
+Array = NDArray[np.float64]
+
+_LAST_S: Final = 0.1  # the last two sightings are that near in time, or they tell no direction
+_SLOWEST_MM_S: Final = 20.0  # slower ones have stopped
+_AIM_MM: Final = 45.0  # a line that passes a pocket's centre at less leads over its hole (radius 50)
+_RIM_MM: Final = 45.0  # last seen at most this far outside the hole: a tilting disc is not fitted any more
+_UNSEEN_S: Final = 0.035  # and two frames' way of a fast one
+_SLACK_MM: Final = 15.0  # by which it may stop short of the edge, by its speed and usual friction: a rim leans in
+_HOPS_MM_S: Final = 800.0  # slower discs stay under the rail's edge
+_BY_RAIL_MM: Final = 30.0  # a disc hit off a rail at once lay that near to it
+
+
+def _last_step(track: Track) -> tuple[Array, Array] | None:
+    """Place (2,) mm and velocity (2,) mm/s of the last two sightings."""
+    if len(track.sightings) < 2:
+        return None
+    a, b = track.sightings[-2:]
+    if b.t_s - a.t_s > _LAST_S:
+        return None
+    return np.array([b.x_mm, b.y_mm]), np.array([b.x_mm - a.x_mm, b.y_mm - a.y_mm]) / max(b.t_s - a.t_s, 1e-3)
+
+
+def into_mouth(track: Track) -> Pocket | None:
+    """The pocket that a vanished disc's last steps led into."""
+    last = _last_step(track)
+    if last is None:
+        return None
+    place, velocity = last
+    speed = float(np.hypot(*velocity))
+    if speed < _SLOWEST_MM_S:
+        return None
+    for name, centre in POCKETS_MM.items():
+        off = np.array(centre) - place
+        along = float(off @ velocity) / speed
+        aside = abs(float(off[0] * velocity[1] - off[1] * velocity[0])) / speed
+        gap = float(np.hypot(*off)) - POCKET_RADIUS_MM
+        stops_after = speed * speed / (2 * FRICTION_MM_S2) + _SLACK_MM
+        if along > 0 and aside < _AIM_MM and gap < min(_RIM_MM + speed * _UNSEEN_S, stops_after):
+            return name
+    return None
+
+
+def over_rail(track: Track, pushed: Array | None) -> tuple[float, Side] | None:
+    """When and over which rail a disc vanished that no hand was near to, or None if its way leads over none.
+
+    `pushed` (2,) is the direction in which it was hit, for one that was gone before it was seen to move.
+    """
+    if track.covered:
+        return None
+    last = _last_step(track)
+    if last is not None:
+        place, velocity = last
+        speed = float(np.hypot(*velocity))
+        if speed < _HOPS_MM_S:
+            return None
+        side, way = _rail_ahead(place, velocity / speed, track.shape.radius_mm)
+        return (track.sightings[-1].t_s + max(way, 0.0) / speed, side) if way < 2 * speed * _UNSEEN_S else None
+    if pushed is None or track.sightings:
+        return None
+    side, way = _rail_ahead(track.at_mm, pushed, track.shape.radius_mm)
+    return (track.woken_s, side) if way < _BY_RAIL_MM else None
+
+
+def _rail_ahead(place: Array, direction: Array, radius_mm: float) -> tuple[Side, float]:
+    """The rail that a straight way meets first, and how far it is, mm."""
+    ahead: Sequence[tuple[float, Side]] = [
+        ((HALF_MM - radius_mm - float(place @ np.array(TOWARD[side]))) / toward, side)
+        for side in SIDES
+        if (toward := float(direction @ np.array(TOWARD[side]))) > 1e-3
+    ]
+    way, side = min(ahead)
+    return side, way
