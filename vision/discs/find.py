@@ -23,11 +23,14 @@ from vision.discs.topview import view_from_above
 Array = NDArray[np.float64]
 
 NEAR_MM: Final = 62.0  # discs whose axes are further apart share no pixel of a patch
+CLOSE_LOOK_MM: Final = 0.6  # nearer pixels share grain and colour mosaic, and add time but hardly evidence
 FIRST_LOOK_MM: Final = 0.9  # the first fit only has to tell upper from lower edge: pixels this far apart will do
 FIRST_STIFFNESS: Final = 30.0  # of the first fit's appearance, see `fit_disc`
 FIRST_STEPS: Final = 8  # enough to come within the final fit's reach
 FIRST_MARGIN_MM: Final = -1.5  # of neighbours in the first fit: their places are some millimetres off
 HOLE_SAYS: Final = 0.2  # weight of the hole's contrast against the cost of the whole, both as ratios
+RAIL_SAYS: Final = 0.15  # of two such places the one touching a rail: discs start there, and stay there when they run into it
+AT_RAIL_MM: Final = 0.7  # counts as touching: the doubt of a poor fit
 LEAST_HOLE: Final = 0.1  # contrast that says no more than none
 EDGES_SAY: Final = 0.2  # weight of the place's sharpness against the cost of the whole, both as ratios
 APART_MM: Final = 1.0  # places further apart than this don't lead to the same fit
@@ -143,7 +146,12 @@ def _look(image: NDArray[np.uint8], camera: Camera, one: Chosen, near: list[Neig
 
 def _doubt(fit: Fit) -> float:
     """A wrong place explains the light hardly worse, but it has no hole, and fewer edges, where the solid has them."""
-    return math.log(fit.cost) - HOLE_SAYS * math.log(max(fit.hole, LEAST_HOLE)) + EDGES_SAY * math.log(fit.sharp_mm)
+    shown = HOLE_SAYS * math.log(max(fit.hole, LEAST_HOLE)) - EDGES_SAY * math.log(fit.sharp_mm)
+    return math.log(fit.cost) - shown - RAIL_SAYS * _at_rail(fit)
+
+
+def _at_rail(fit: Fit) -> bool:
+    return abs(max(abs(fit.x_mm), abs(fit.y_mm)) + fit.radius_mm - HALF_MM) < AT_RAIL_MM
 
 
 def _impossible(one: Chosen, fit: Fit) -> bool:
@@ -186,7 +194,8 @@ def _first_looks(image: NDArray[np.uint8], camera: Camera, chosen: list[Chosen])
 def _final(image: NDArray[np.uint8], camera: Camera, one: Chosen, look: _Look, near: list[Neighbour]) -> tuple[Fit | None, _Look]:
     """The fit with all pixels, and what is left of the first look's doubt; a rival place is looked at as closely."""
     starts = [(look.x_mm, look.y_mm)] + ([look.rival_mm] if look.rival_mm else [])
-    fits = [fit_disc(image, camera, x, y, one.kind, near, base_mm=one.base_mm, foot_mm=look.foot_mm) for x, y in starts]
+    stride = max(1, round(camera.px_per_mm(look.x_mm, look.y_mm) * CLOSE_LOOK_MM))
+    fits = [fit_disc(image, camera, x, y, one.kind, near, base_mm=one.base_mm, stride=stride, foot_mm=look.foot_mm) for x, y in starts]
     sound = [fit for fit in fits if fit is not None and not _impossible(one, fit)]
     if not sound:
         return None, look

@@ -34,7 +34,7 @@ STUDENT_NU: Final = 4.0  # degrees of freedom of the residuals' distribution
 GRAIN: Final = 0.05  # wood grain and wear: residual light in proportion to the light
 READ_VARIANCE: Final = 2.0  # light units squared: coding and read noise
 SHOT_GAIN: Final = 0.05  # photon noise: variance per unit of light
-# Neighbouring pixels share colour mosaic, coding and grain: each counts for this fraction of an independent one.
+# Neighbouring pixels share colour mosaic, coding and grain: so many of them count for one that is independent.
 CORRELATION: Final = 4.0
 FOOT_SIGMA_MM: Final = 0.4  # contact shadow and reflection blur where the wall ends
 FREE_MM2: Final = 1e-6  # prior precision of x and y: none
