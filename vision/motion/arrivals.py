@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,6 +29,8 @@ _LEAST_EXPLAINED: Final = 0.85  # a disc in plain view
 _LEAST_GAIN: Final = 0.55  # half covered by its own uncertainty; wrong sizes stay under it
 _HOLE_SHARE: Final = 0.93  # the hole is darker than the face, or it is a coin, a finger, a highlight
 _SAME_PX: Final = 1.5  # small px; an island's centre flickers by one with the noise at its edge
+_HOLES_AWAY: Final = 6.0  # hole radii around an island in which the hole of its disc lies: a striker's radius and the shadow's
+_SPOTS: Final = 2  # dark spots tried: a shadow may be darker than a hole
 _STILL_PX: Final = 1.0  # small px between two frames; more is a disc that still slides
 _RETRY_FRAMES: Final = 10  # an island that was no disc may have been one under a hand's shadow: looked at again
 
@@ -73,14 +76,16 @@ class ArrivalFinder:
         if bare is None:
             return None
         px = np.array(island) * SHRINK + (SHRINK - 1) / 2
+        holes = _dark_spots(image, bare, px, shape_of("striker").hole_mm * self._camera.px_per_mm(0.0, 0.0))
         best: tuple[float, Kind, Fit] | None = None
         # A red piece stands for both colours: they differ in nothing that the fit looks at.
         sizes: list[Kind] = [*(["striker"] if "striker" in wanted else []), *(["red"] if {"red", "black"} & set(wanted) else [])]  # type: ignore[list-item]
         for size in sizes:
             shape = shape_of(size)
             centre = self._camera.to_mm(px[None], shape.height_mm)[0]
-            for start in _STARTS_MM:
-                fit = fit_smear(image, bare, self._camera, outline_at(self._camera, centre + start, shape), np.zeros(2), BRIGHTNESS)
+            seen = [self._camera.to_mm(hole[None], shape.height_mm)[0] for hole in holes]
+            for start in [*seen, *(centre + step for step in _STARTS_MM)]:
+                fit = fit_smear(image, bare, self._camera, outline_at(self._camera, start, shape), np.zeros(2), BRIGHTNESS)
                 if fit is None or fit.explained < _LEAST_EXPLAINED or fit.gain < _LEAST_GAIN or fit.hole > _HOLE_SHARE * fit.face:
                     continue
                 if not _on_surface(fit.axis_mm, shape.radius_mm):
@@ -104,6 +109,25 @@ class ArrivalFinder:
         part = np.s_[max(y - reach, 0) : y + reach + 1, max(x - reach, 0) : x + reach + 1]
         wood = np.maximum(np.median(to_light(bare[part].reshape(-1, 3)), axis=0), 0.3)
         return piece_colour(*look(to_light(image[part].reshape(-1, 3)), wood))
+
+
+def _dark_spots(image: Image, bare: Image, around_px: Array, hole_px: float) -> list[Array]:
+    """Where a hole's worth of the picture has become darker than what is around it: a disc's hole, whatever its face is like."""
+    reach = int(_HOLES_AWAY * hole_px)
+    x, y = np.rint(around_px).astype(int)
+    x0, y0 = max(x - reach, 0), max(y - reach, 0)
+    part = np.s_[y0 : y + reach + 1, x0 : x + reach + 1]
+    darker = ((bare[part].astype(np.float32) - image[part]) @ BRIGHTNESS).astype(np.float32)
+    if min(darker.shape) < 4 * hole_px:
+        return []
+    small, large = (max(int(hole_px * size), 1) * 2 + 1 for size in (0.6, 2.0))
+    spots = cv2.blur(darker, (small, small)) - cv2.blur(darker, (large, large))
+    found = []
+    for _ in range(_SPOTS):
+        row, column = np.unravel_index(int(np.argmax(spots)), spots.shape)
+        found.append(np.array([float(column + x0), float(row + y0)]))
+        spots[max(row - small, 0) : row + small + 1, max(column - small, 0) : column + small + 1] = -np.inf
+    return found
 
 
 def _near(a: tuple[float, float], b: tuple[float, float], reach_px: float) -> bool:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from calibration.camera import Camera
 from rules.table import HALF_MM, POCKET_RADIUS_MM, POCKETS_MM, RAIL_WIDTH_MM
-from vision.motion.outline import Outline, outline_at, shape_of
+from vision.motion.outline import Outline
 
 Image = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
@@ -26,6 +26,9 @@ _GAIN_DEAD: Final = 0.01  # smaller common changes are noise of the median
 _GAIN_STEP: Final = 8  # every eighth small pixel is enough for the lamps' level
 _FILL_MM: Final = 3.0  # margin around a disc that is filled in: blurred edge and contact shadow
 _SAME_LEVELS: Final = 2.0  # mean change over a disc's place that leaves it as it was: a piece shifted by 0.25 mm makes more
+_MASKS: Final = 2000  # masks kept for discs that stay where they are: about a megabyte
+_TURN = np.linspace(0, 2 * np.pi, 32, endpoint=False)
+_CIRCLE: Final = np.stack([np.cos(_TURN), np.sin(_TURN)], axis=1)  # 32 corners stay within 0.5 % of a radius
 _OUTSIDE_MM: Final = 90.0  # width of the frame around the rails in which an arm is looked for
 
 
@@ -41,11 +44,10 @@ def _square(camera: Camera, half_mm: float, height_mm: float) -> NDArray[np.floa
     return camera.to_px(np.c_[xy, np.full(len(xy), height_mm)])
 
 
-def hull_px(camera: Camera, outline: Outline, margin_mm: float) -> NDArray[np.float32]:
+def hull_px(outline: Outline, margin_mm: float) -> NDArray[np.float32]:
     """Closed outline (N, 2) px of both faces of a disc, grown by a margin."""
-    x, y = outline.axis_mm
-    radius = outline.shape.radius_mm + margin_mm
-    both = np.concatenate([_ring(camera, (x, y), radius, 0.0), _ring(camera, (x, y), radius, outline.shape.height_mm)])
+    upper = outline.centre_px + (outline.shape.radius_mm + margin_mm) * (_CIRCLE @ outline.to_px.T)
+    both = np.concatenate([upper, upper + outline.to_px @ outline.lean_mm])
     hull = cv2.convexHull(both.astype(np.float32)).reshape(-1, 2)
     return np.asarray(hull, dtype=np.float32)
 
@@ -68,6 +70,7 @@ class Scene:
         self.reference: Image | None = None
         self.bare: Image | None = None
         self.small_reference: Image = np.zeros((height, width, 3), np.uint8)
+        self._masks: dict[tuple[float, float, float, float], tuple[NDArray[np.uint8], tuple[int, int]]] = {}
         self._kept: Image | None = None
         self._small_kept: Image = self.small_reference
         self._limit: Image = np.zeros((height, width), np.uint8)
@@ -97,7 +100,7 @@ class Scene:
         """Take a picture of the table at rest as the new reference; what lies under the discs is kept or filled in."""
         covered = np.zeros(image.shape[:2], np.uint8)
         for outline in outlines:
-            cv2.fillConvexPoly(covered, np.rint(hull_px(self._camera, outline, _FILL_MM)).astype(np.int32), 255)
+            cv2.fillConvexPoly(covered, np.rint(hull_px(outline, _FILL_MM)).astype(np.int32), 255)
         bare = image.copy()
         if self.bare is not None:
             known = covered.astype(bool)
@@ -154,7 +157,7 @@ class Scene:
         self.bare[y0:y1, x0:x1][mask] = image[y0:y1, x0:x1][mask]
 
     def _window(self, outline: Outline) -> tuple[Mask, tuple[int, int, int, int]]:
-        hull = np.rint(hull_px(self._camera, outline, _FILL_MM)).astype(np.int32)
+        hull = np.rint(hull_px(outline, _FILL_MM)).astype(np.int32)
         width, height = self._camera.lens.width, self._camera.lens.height
         x0, y0 = np.maximum(hull.min(0), 0) // SHRINK * SHRINK
         x1, y1 = np.minimum(-(-(hull.max(0) + 1) // SHRINK) * SHRINK, (width // SHRINK * SHRINK, height // SHRINK * SHRINK))
@@ -187,8 +190,18 @@ class Scene:
         return out
 
     def patch_mask(self, outline: Outline, margin_mm: float) -> tuple[NDArray[np.uint8], tuple[int, int]]:
-        """Small-picture mask of a disc and its top-left corner (x, y)."""
-        hull = self._small(hull_px(self._camera, outline, margin_mm).astype(np.float64))
+        """Small-picture mask of a disc and its top-left corner (x, y); not to be written to."""
+        x, y = outline.axis_mm
+        key = (outline.shape.radius_mm, margin_mm, round(float(x), 1), round(float(y), 1))
+        known = self._masks.get(key)
+        if known is None:
+            if len(self._masks) >= _MASKS:
+                self._masks.clear()
+            known = self._masks[key] = self._draw(outline, margin_mm)
+        return known
+
+    def _draw(self, outline: Outline, margin_mm: float) -> tuple[NDArray[np.uint8], tuple[int, int]]:
+        hull = self._small(hull_px(outline, margin_mm).astype(np.float64))
         low = np.maximum(hull.min(0), 0)
         high = np.minimum(hull.max(0) + 1, self.size)
         mask = np.zeros(np.maximum(high - low, 0)[::-1], np.uint8)
@@ -219,8 +232,3 @@ def _fill(image: Image, covered: NDArray[np.uint8]) -> None:
     for x, y, w, h, _area in boxes[1:count]:
         x0, y0, x1, y1 = max(x - 8, 0), max(y - 8, 0), min(x + w + 8, width), min(y + h + 8, height)
         image[y0:y1, x0:x1] = cv2.inpaint(image[y0:y1, x0:x1], covered[y0:y1, x0:x1], 5, cv2.INPAINT_TELEA)
-
-
-def outline_of(camera: Camera, kind: str, axis_mm: NDArray[np.float64]) -> Outline:
-    """Outline of a disc of this kind at an axis position."""
-    return outline_at(camera, axis_mm, shape_of("striker" if kind == "striker" else "red"))
