@@ -27,6 +27,7 @@ CLOSE_LOOK_MM: Final = 0.6  # nearer pixels share grain and colour mosaic, and a
 FIRST_LOOK_MM: Final = 0.9  # the first fit only has to tell upper from lower edge: pixels this far apart will do
 FIRST_STIFFNESS: Final = 30.0  # of the first fit's appearance, see `fit_disc`
 FIRST_STEPS: Final = 8  # enough to come within the final fit's reach
+FIRST_CONVERGED_MM: Final = 0.05  # the same
 FIRST_MARGIN_MM: Final = -1.5  # of neighbours in the first fit: their places are some millimetres off
 HOLE_SAYS: Final = 0.2  # weight of the hole's contrast against the cost of the whole, both as ratios
 RAIL_SAYS: Final = 0.15  # of two such places the one touching a rail: discs start there, and stay there when they run into it
@@ -34,7 +35,7 @@ AT_RAIL_MM: Final = 0.7  # counts as touching: the doubt of a poor fit
 LEAST_HOLE: Final = 0.1  # contrast that says no more than none
 EDGES_SAY: Final = 0.2  # weight of the place's sharpness against the cost of the whole, both as ratios
 APART_MM: Final = 1.0  # places further apart than this don't lead to the same fit
-OPEN: Final = 0.35  # difference of doubt in the first look that a closer look may turn round
+OPEN: Final = 0.2  # difference of doubt in the first look that a closer look may turn round
 LEAST_EVIDENCE: Final = 0.35  # candidate score times the hole's contrast in sigmas
 SHADOW_REDNESS: Final = -0.08  # a shadow on wood keeps the wood's colour, 0 within 0.05; black paint is greyer, about -0.4
 SHADOWY_EVIDENCE: Final = 0.9  # of what may be a shadow
@@ -74,7 +75,7 @@ class _Look:
     foot_mm: float
     doubt: float = math.inf
     spread_mm: float = 0.0
-    rival_mm: tuple[float, float] | None = None
+    rival: _Look | None = None
 
 
 def _near(looks: list[_Look], chosen: list[Chosen], index: int, refused: Collection[int] = ()) -> list[Neighbour]:
@@ -105,9 +106,9 @@ def _first_look(image: NDArray[np.uint8], camera: Camera, one: Chosen, near: lis
         best = min(looks, key=lambda look: look.doubt)
     if not math.isfinite(best.doubt):
         return best
-    away = [(look.doubt, (look.x_mm, look.y_mm)) for look in looks if math.hypot(look.x_mm - best.x_mm, look.y_mm - best.y_mm) > APART_MM]
-    rival = min(away, default=(math.inf, (0.0, 0.0)))
-    return replace(best, spread_mm=_spread_mm(best, looks, LIKELY), rival_mm=rival[1] if rival[0] < best.doubt + OPEN else None)
+    away = [look for look in looks if math.hypot(look.x_mm - best.x_mm, look.y_mm - best.y_mm) > APART_MM]
+    rival = min(away, key=lambda look: look.doubt, default=_Look(0.0, 0.0, FOOT_MM))
+    return replace(best, spread_mm=_spread_mm(best, looks, LIKELY), rival=rival if rival.doubt < best.doubt + OPEN else None)
 
 
 def _spread_mm(best: _Look, looks: list[_Look], likely_within: float) -> float:
@@ -124,7 +125,7 @@ def _against_rails(place: Array, radius_mm: float) -> list[Array]:
 
 
 def _look(image: NDArray[np.uint8], camera: Camera, one: Chosen, near: list[Neighbour], x_mm: float, y_mm: float, foot_mm: float) -> _Look:
-    stride = max(1, int(camera.px_per_mm(x_mm, y_mm) * FIRST_LOOK_MM))
+    stride = max(1, round(camera.px_per_mm(x_mm, y_mm) * FIRST_LOOK_MM))
     fit = fit_disc(
         image,
         camera,
@@ -138,6 +139,7 @@ def _look(image: NDArray[np.uint8], camera: Camera, one: Chosen, near: list[Neig
         foot_mm=foot_mm,
         margin_mm=FIRST_MARGIN_MM,
         steps=FIRST_STEPS,
+        converged_mm=FIRST_CONVERGED_MM,
     )
     if fit is None or _impossible(one, fit) or _overlaps(fit, near):
         return _Look(x_mm, y_mm, foot_mm)
@@ -193,17 +195,19 @@ def _first_looks(image: NDArray[np.uint8], camera: Camera, chosen: list[Chosen])
 
 def _final(image: NDArray[np.uint8], camera: Camera, one: Chosen, look: _Look, near: list[Neighbour]) -> tuple[Fit | None, _Look]:
     """The fit with all pixels, and what is left of the first look's doubt; a rival place is looked at as closely."""
-    starts = [(look.x_mm, look.y_mm)] + ([look.rival_mm] if look.rival_mm else [])
     stride = max(1, round(camera.px_per_mm(look.x_mm, look.y_mm) * CLOSE_LOOK_MM))
-    fits = [fit_disc(image, camera, x, y, one.kind, near, base_mm=one.base_mm, stride=stride, foot_mm=look.foot_mm) for x, y in starts]
-    sound = [fit for fit in fits if fit is not None and not _impossible(one, fit)]
+    sound: list[tuple[bool, _Look, Fit]] = []
+    for first in (look, look.rival) if look.rival else (look,):
+        fit = fit_disc(image, camera, first.x_mm, first.y_mm, one.kind, near, base_mm=one.base_mm, stride=stride, foot_mm=look.foot_mm)
+        if fit is not None and not _impossible(one, fit):
+            # Both looks count: the stiff one is less easily talked into a wrong place, the free one sees more.
+            doubt = _doubt(fit) + (first.doubt if look.rival else 0.0)
+            sound.append((not _confirmed(one, fit), _Look(fit.x_mm, fit.y_mm, look.foot_mm, doubt), fit))
     if not sound:
         return None, look
-    best = min(sound, key=lambda fit: (not _confirmed(one, fit), _doubt(fit)))
-    looks = [_Look(fit.x_mm, fit.y_mm, look.foot_mm, _doubt(fit)) for fit in sound]
-    settled = looks[sound.index(best)]
-    spread = _spread_mm(settled, looks, RIVAL_LIKELY) if len(looks) > 1 else look.spread_mm
-    return best, replace(settled, spread_mm=spread)
+    _, best, fit = min(sound, key=lambda found: (found[0], found[1].doubt))
+    spread = _spread_mm(best, [found[1] for found in sound], RIVAL_LIKELY) if len(sound) > 1 else look.spread_mm
+    return fit, replace(best, spread_mm=spread)
 
 
 def find_discs(image: NDArray[np.uint8], camera: Camera) -> list[Found]:

@@ -29,7 +29,7 @@ COARSE_STEPS: Final = 2  # first steps see a softer picture, so that a start som
 COARSE_FACTOR: Final = 2.2
 MAX_STEPS: Final = 12
 STEP_LIMIT_MM: Final = 1.0
-CONVERGED_MM: Final = 2e-3
+CONVERGED_MM: Final = 0.01  # a tenth of the best sigma
 STUDENT_NU: Final = 4.0  # degrees of freedom of the residuals' distribution
 GRAIN: Final = 0.05  # wood grain and wear: residual light in proportion to the light
 READ_VARIANCE: Final = 2.0  # light units squared: coding and read noise
@@ -167,6 +167,7 @@ def fit_disc(
     foot_mm: float = FOOT_MM,
     margin_mm: float = 1.0,
     steps: int = MAX_STEPS,
+    converged_mm: float = CONVERGED_MM,
 ) -> Fit | None:
     """Fit the solid of one disc near a predicted place.
 
@@ -194,6 +195,8 @@ def fit_disc(
         How far around a neighbour pixels are left out; negative where the neighbours' places are rough themselves.
     steps
         Most steps to take.
+    converged_mm
+        A step shorter than this is the last.
 
     Returns
     -------
@@ -210,10 +213,10 @@ def fit_disc(
         rays, light = rays.only(clear), light[clear]
     # Where neighbours' places are rough, they say little about where they touch.
     room = _room(neighbours or [] if margin_mm >= 0 else [], base_mm)
-    return _solve(_raised(rays, base_mm), light, solid, np.array([x_mm, y_mm, foot_mm]), room, stiff, steps)
+    return _solve(_raised(rays, base_mm), light, solid, np.array([x_mm, y_mm, foot_mm]), room, stiff, steps, converged_mm)
 
 
-def _solve(rays: Rays, light: Array, solid: Solid, start: Array, room: Room, stiff: float, steps: int) -> Fit | None:
+def _solve(rays: Rays, light: Array, solid: Solid, start: Array, room: Room, stiff: float, steps: int, converged_mm: float) -> Fit | None:
     prior = np.array([start[0], start[1], solid.radius_mm, solid.height_mm, start[2]])
     precision = np.array([FREE_MM2, FREE_MM2, solid.radius_sigma_mm**-2, solid.height_sigma_mm**-2, FOOT_SIGMA_MM**-2])
     state = prior.copy()
@@ -250,7 +253,7 @@ def _solve(rays: Rays, light: Array, solid: Solid, start: Array, room: Room, sti
         weights[chosen] = weight
         hole = hole_contrast(shape, model, levels, weight, blur)
         kept, used = float(keep.mean()), len(chosen)
-        if length < CONVERGED_MM and step_number > COARSE_STEPS:
+        if length < converged_mm and step_number > COARSE_STEPS:
             break
     at_hole = shape.face_distance < (solid.radius_mm + solid.hole_radius_mm) / 2
     known, known_pull = np.diag(precision), precision * (prior - state)
