@@ -13,7 +13,7 @@ from vision.motion.leaving import into_mouth
 from vision.motion.outline import Outline, outline_at
 from vision.motion.predict import Body, advance
 from vision.motion.scene import SHRINK, Scene
-from vision.motion.search import candidates, look_at
+from vision.motion.search import candidates, look_at, near_covered
 from vision.motion.smear import BRIGHTNESS, Fit, fit_smear
 from vision.motion.track import FASTEST_MM_S, Sighting, Track, any_near, way_to
 
@@ -27,6 +27,7 @@ _GATE_MM: Final = 5.0  # a fit may end this far from a prediction that assumed n
 _GATE_S: Final = 0.006  # and this much of its way: velocity of the last step is not better known
 _SLOWEST_MM_S: Final = 10.0  # below it a disc stops within 0.05 mm
 _SAME_LEVELS: Final = 2.5  # mean change between two frames over a disc that stands still
+_WAVER_MM_S: Final = 40.0  # half a millimetre between frames; a disc as slow as that stops within one
 _LOST_FRAMES: Final = 15  # a quarter of a second in plain view without a trace: no longer on the table where it was
 _COVERED: Final = 0.3  # share of a disc's place under a hand from which it need not be seen
 _CARRIED_FRAMES: Final = 3  # a disc under a hand goes where the hand goes, not on along its way
@@ -212,12 +213,9 @@ class Tracker:
 
     def find_striker(self, image: Image, track: Track, t_s: float) -> bool:
         """Look for a striker that nobody followed under and beside the arm that may have put it down; True where it stands clear enough."""
-        ys, xs = np.nonzero(self.cover & self._scene.surface)
-        if track.look is None or not len(xs):
+        if track.look is None:
             return False
-        low, high = np.array([xs.min(), ys.min()]), np.array([xs.max(), ys.max()])
-        middle = (low + high) / 2 * SHRINK
-        for place in candidates(self._scene, track.look, middle, float((high - low).max()) / 2 * SHRINK + _BESIDE_PX):
+        for place in near_covered(self._scene, track.look, self.cover, _BESIDE_PX):
             guess = self._camera.to_mm(place[None], track.shape.height_mm)[0]
             fit = self._try(image, track, guess, np.zeros(2))
             if fit is not None and fit.gain > _UNDOUBTED * track.usual_gain and self._is_free(track, fit.axis_mm, t_s):
@@ -242,10 +240,12 @@ class Tracker:
                     return
 
     def _stands(self, track: Track) -> bool:
-        """At rest by its last sighting, and its place looks as it did in the frame before."""
-        if not track.sightings or track.velocity_mm_s.any() or track.missed:
+        """Slow or at rest by its last sighting, and its place looks as it did in the frame before: fits waver, pictures do not."""
+        slow = bool(track.sightings) and not track.missed and float(np.hypot(*track.velocity_mm_s)) < _WAVER_MM_S
+        if not slow or self._motion_at(self.outline(track)) >= _SAME_LEVELS:
             return False
-        return self._motion_at(self.outline(track)) < _SAME_LEVELS
+        track.velocity_mm_s, track.steps = np.zeros(2), 0
+        return True
 
     def _motion_at(self, outline: Outline) -> float:
         """Mean change since the frame before over a disc's place, grey levels."""
@@ -267,9 +267,8 @@ class Tracker:
             return None
         smear = velocity_mm_s * self._exposure_s
         fit = fit_smear(image, reference, self._camera, self.outline(track, guess_mm), smear, track.look.weights)
-        if fit is None or fit.explained < _GOOD_EXPLAINED or fit.gain < _GOOD_GAIN or not self._looks_right(track, fit, guess_mm):
-            return None
-        return fit
+        good = fit is not None and fit.explained >= _GOOD_EXPLAINED and fit.gain >= _GOOD_GAIN
+        return fit if good and fit is not None and self._looks_right(track, fit, guess_mm) else None
 
     def _may_be_tried(self, track: Track, fit: Fit) -> bool:
         """Away from where it was expected: fitted nearly as well as at rest, and something has moved there just now."""
