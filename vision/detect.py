@@ -15,8 +15,8 @@ from rules.facts import SeenDisc, SeenDiscs
 from vision.discs.find import Found, find_discs
 
 # Chips, shadows and turning tolerance move an edge by more than its noise: sigma grows by a factor and by a part of a pixel.
-SCATTER_FACTOR: Final = 2.0
-LEAST_SIGMA_PX: Final = 0.12
+SCATTER_FACTOR: Final = 1.7
+LEAST_SIGMA_PX: Final = 0.14
 
 
 def _sigma_mm(found: Found, camera: Camera) -> float:
