@@ -35,6 +35,7 @@ AT_RAIL_MM: Final = 0.7  # counts as touching: the doubt of a poor fit
 LEAST_HOLE: Final = 0.1  # contrast that says no more than none
 EDGES_SAY: Final = 0.2  # weight of the place's sharpness against the cost of the whole, both as ratios
 APART_MM: Final = 1.0  # places further apart than this don't lead to the same fit
+SAME_MM: Final = 0.6  # and closer than this the closest look makes one of them
 OPEN: Final = 0.2  # difference of doubt in the first look that a closer look may turn round
 LEAST_EVIDENCE: Final = 0.35  # candidate score times the hole's contrast in sigmas
 SHADOW_REDNESS: Final = -0.08  # a shadow on wood keeps the wood's colour, 0 within 0.05; black paint is greyer, about -0.4
@@ -114,6 +115,7 @@ def _first_look(image: NDArray[np.uint8], camera: Camera, one: Chosen, near: lis
 def _spread_mm(best: _Look, looks: list[_Look], likely_within: float) -> float:
     likely = np.array([math.exp((best.doubt - look.doubt) / likely_within) for look in looks])
     apart = np.array([(look.x_mm - best.x_mm) ** 2 + (look.y_mm - best.y_mm) ** 2 for look in looks])
+    apart[apart < SAME_MM**2] = 0.0
     return math.sqrt(float((likely * apart).sum() / likely.sum()) / 2)
 
 
