@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.opencv_adapter import charuco_board
+from rules.errors import WrongUsage
 
 Image = NDArray[np.uint8]
 
+MARGIN_MM: Final = 20.0  # printers leave a border white, and the scale line needs room
 SHEET_MM: Final = (210.0, 297.0)  # A4: every printer has it
 DPI: Final = 300  # a square of 25 mm is 295 dots: its edge is true to a twelfth of a millimetre
 MM_PER_INCH: Final = 25.4
@@ -46,7 +48,14 @@ COMMON_CHESSBOARDS: Final = tuple(Layout("chessboard", c, r, 25.0) for c, r in (
 
 def sheet(layout: Layout) -> Image:
     """The board on an A4 sheet at 300 dpi, uint8 grey; the margin says layout, version and how to check the scale."""
-    width, height = (round(v / MM_PER_INCH * DPI) for v in SHEET_MM)
+    squares = (layout.columns, layout.rows) if layout.kind == "charuco" else (layout.columns + 1, layout.rows + 1)
+    sheet_mm = SHEET_MM if squares[0] <= squares[1] else SHEET_MM[::-1]
+    if any(n * layout.square_mm > room - MARGIN_MM for n, room in zip(squares, sheet_mm, strict=True)):
+        most = min((room - MARGIN_MM) / n for n, room in zip(squares, sheet_mm, strict=True))
+        raise WrongUsage(
+            f"a board of {squares[0]}x{squares[1]} squares of {layout.square_mm:g} mm does not fit on A4; at most {most:.0f} mm"
+        )
+    width, height = (round(v / MM_PER_INCH * DPI) for v in sheet_mm)
     page = np.full((height, width), 255, np.uint8)
     square = layout.square_mm / MM_PER_INCH * DPI
     if layout.kind == "charuco":

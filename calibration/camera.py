@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from calibration.lens import Lens
 from calibration.opencv_adapter import undistorted
 from rules.errors import InputUnusable
-from rules.table import CIRCLE_RADIUS_MM, ZONE_LINE_MM, Side, Zone, clearances_mm
+from rules.table import CIRCLE_RADIUS_MM, HALF_MM, RAIL_HEIGHT_MM, SIDES, ZONE_LINE_MM, Side, Zone, clearances_mm
 
 Array = NDArray[np.float64]
 
@@ -125,4 +125,20 @@ def load_calibration(path: Path) -> Calibration:
         raise InputUnusable(f"{path}: not a calibration file ({error})") from error
     if calibration.schema != "novuss.calibration/1" or len(calibration.rvec) != 3 or len(calibration.tvec) != 3:
         raise InputUnusable(f"{path}: not a calibration file of schema novuss.calibration/1")
+    problem = _impossible(calibration)
+    if problem:
+        raise InputUnusable(f"{path}: {problem}; calibrate again (novuss calibrate)")
     return calibration
+
+
+def _impossible(calibration: Calibration) -> str:
+    """What no camera above a table can have, or an empty string."""
+    lines = calibration.table.zone_line_mm
+    if set(lines) != set(SIDES):
+        return "it does not name the four zone lines"
+    numbers = [*calibration.rvec, *calibration.tvec, *lines.values(), calibration.table.circle.radius_mm]
+    if not np.isfinite(numbers).all() or max(abs(at) for at in lines.values()) > HALF_MM:
+        return "it holds numbers that no table has"
+    if max(map(abs, calibration.rvec)) > 2 * np.pi or Camera(calibration).centre_mm[2] <= RAIL_HEIGHT_MM:
+        return "its camera does not hang above the table"
+    return ""

@@ -35,8 +35,8 @@ class Lens(msgspec.Struct, frozen=True, kw_only=True):
         """Raise LensMismatch when the picture has another size than the lens was measured at."""
         if (width, height) != (self.width, self.height):
             raise LensMismatch(
-                f"{where}: picture is {width}x{height} but the lens file is for {self.width}x{self.height}; "
-                "use the lens file of this camera mode"
+                f"{where}: picture is {width}x{height} but lens or calibration is for {self.width}x{self.height}; "
+                "use the one of this camera mode"
             )
 
 
@@ -49,7 +49,14 @@ def load_lens(path: Path) -> Lens:
     except msgspec.DecodeError as error:
         raise InputUnusable(f"{path}: not a lens file ({error})") from error
     shape_ok = len(lens.K) == 3 and all(len(row) == 3 for row in lens.K) and len(lens.dist) == 5
-    if lens.schema != "novuss.lens/1" or not shape_ok or lens.K[0][0] <= 0 or lens.K[1][1] <= 0:
+    if (
+        lens.schema != "novuss.lens/1"
+        or not shape_ok
+        or lens.K[0][0] <= 0
+        or lens.K[1][1] <= 0
+        or lens.K[2] != [0, 0, 1]
+        or min(lens.width, lens.height) < 1
+    ):
         raise InputUnusable(f"{path}: not a lens file of schema novuss.lens/1 with a 3x3 K and five dist values")
     if not (np.isfinite(lens.k_matrix).all() and np.isfinite(lens.dist_coeffs).all()):
         raise InputUnusable(f"{path}: lens file holds values that are not finite")

@@ -74,4 +74,8 @@ def main(argv: list[str] | None = None) -> None:
         # The reader of our output went away; keep the interpreter from complaining about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except OSError as error:
+        # Everything that a command opens by name has its own error; what is left is standard output on a full disk.
+        _say(OSError(f"output cannot be written ({error.strerror or error})"))
+        sys.exit(1)
     sys.exit(0)

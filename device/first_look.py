@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from calibration.camera import Calibration, Camera
 from calibration.coarse import South
+from calibration.drift import STOP_PX, DriftWatch
 from calibration.find import find_table
 from calibration.lens import Lens
 from device.sources.frame import Source
@@ -57,8 +58,9 @@ def look(source: Source, settings: LookSettings, said: Callable[[str], None]) ->
         try:
             fit = find_table([*pool, frame.image], settings.lens, south=settings.south, camera=settings.camera_name)
         except TableNotFound as error:
+            if str(error) != reason:
+                said(f"looking for the table: {error}")
             reason, tried = str(error), tried + 1
-            said(f"looking for the table: {reason}")
             continue
         pool.append(frame.image)
         if len(pool) == POOLED_FRAMES:
@@ -72,3 +74,30 @@ def ready(calibration: Calibration, source: Source) -> Camera:
     """A camera for this source's frames; LensMismatch when the calibration is for another picture size."""
     calibration.lens.check_size(*source.size_px, where=source.name)
     return Camera(calibration)
+
+
+def check(source: Source, calibration: Calibration) -> None:
+    """Whether a source's first frames show the table where a calibration says.
+
+    Raises
+    ------
+    TableNotFound
+        They don't, in ten seconds' worth of frames; hands may hide the lines in some of them.
+    LensMismatch
+        The calibration is for another picture size.
+    """
+    calibration.lens.check_size(*source.size_px, where=source.name)
+    watch = DriftWatch(calibration)
+    furthest_px: float | None = None
+    for number in range(_GIVE_UP_FRAMES):
+        frame = source.read()
+        if frame is None:
+            break
+        if number % _SPACING_FRAMES:
+            continue
+        drift = watch.update(frame.image, frame.t_ns)
+        if drift is not None and drift.worst_px <= STOP_PX:
+            return
+        furthest_px = furthest_px if drift is None else drift.worst_px
+    how = "its lines are not there" if furthest_px is None else f"its lines are {furthest_px:.1f} px away"
+    raise TableNotFound(f"{source.name}: the table is not where the calibration says ({how}); calibrate again (novuss calibrate)")

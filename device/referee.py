@@ -139,7 +139,9 @@ class Referee:
         except NovussError as error:
             request.refuse(str(error))
             return
-        if ruling is not None:
+        if ruling is not None and isinstance(ruling.refused, str):
+            request.refuse(ruling.refused)
+        elif ruling is not None:
             request.accept(entry=ruling.entry, ruling=msgspec.to_builtins(ruling))
 
     def _is_laying_out(self, incident: Incident) -> bool:

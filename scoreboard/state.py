@@ -83,6 +83,8 @@ def apply(now: Snapshot, name: str, payload: bytes, *, retained: bool, at_s: flo
         return replace(now, monitor="online" if record.get("state") == "online" else "offline"), ("link",)
     if name == topics.MATCH.name:
         after = replace(now, match=read_match(record))
+        if now.match is not None and after.match is not None and now.match.id != after.match.id:
+            now = after = replace(after, rulings=())  # a new match begins without the last one's rulings
         last = record.get("last_ruling")  # a board opened late learns the last ruling from here
         if isinstance(last, dict) and not now.rulings:
             return replace(after, rulings=(_checked_ruling(last),)), ("match", "discs", "ruling", "cards")

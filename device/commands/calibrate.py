@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from calibration.coarse import South
 from calibration.find import find_table
-from calibration.lens import load_lens
+from calibration.lens import Lens, load_lens
 from calibration.report import draw_report
 from device.images import read_image
+from device.sources.choose import PICAMERA, VIRTUAL, open_source
 from device.sources.video import VideoSource
 from device.storage.atomic import write_bytes
 from rules.errors import Bug, InputUnusable, TableNotFound
@@ -47,7 +48,7 @@ def calibrate(
     Parameters
     ----------
     source
-        A picture, a folder of stills or a video, of one unmoved camera.
+        `picamera`, a picture, a folder of stills or a video, of one unmoved camera.
     lens
         Lens file of this camera mode; without one the lens is estimated from the table, or refused.
     camera
@@ -60,7 +61,11 @@ def calibrate(
         PNG that shows what was found where, and how well it fits.
     """
     known = load_lens(lens) if lens is not None else None
-    pictures = read_pictures(source)
+    if source in (PICAMERA, VIRTUAL):
+        pictures, own = _camera_frames(source)
+        known = known or own
+    else:
+        pictures = read_pictures(source)
     if known is not None:
         known.check_size(pictures[0].shape[1], pictures[0].shape[0], source)
     try:
@@ -90,6 +95,20 @@ def read_pictures(source: str) -> list[NDArray[np.uint8]]:
     if path.suffix.lower() in VIDEOS:
         return _frames(path)
     return [read_image(path)]
+
+
+def _camera_frames(name: str) -> tuple[list[NDArray[np.uint8]], Lens | None]:
+    """A few frames of a camera, and its lens where it knows it."""
+    camera = open_source(name)
+    kept: list[NDArray[np.uint8]] = []
+    try:
+        for count in range(VIDEO_FRAMES * VIDEO_STRIDE):
+            frame = camera.read()
+            if frame is not None and count % VIDEO_STRIDE == 0:
+                kept.append(frame.image)
+        return kept, getattr(camera, "lens", None)
+    finally:
+        camera.close()
 
 
 def _frames(path: Path) -> list[NDArray[np.uint8]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -61,5 +62,5 @@ def detect(
         for problem in fit.problems:
             print(f"novuss: {image}: {problem}", file=sys.stderr)
         known = fit.calibration
-    seen = msgspec.structs.replace(detect_discs(picture, Camera(known)), image=image.name)
+    seen = msgspec.structs.replace(detect_discs(picture, Camera(known)), image=os.fsencode(image.name).decode(errors="backslashreplace"))
     sys.stdout.write(msgspec.json.encode(seen).decode() + "\n")

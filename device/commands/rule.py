@@ -9,7 +9,7 @@ from typing import IO, Final
 
 import msgspec
 
-from rules.errors import InputUnusable
+from rules.errors import InputUnusable, LogUnusable
 from rules.log import rulings
 
 STDIN: Final = frozenset({"-", "/dev/stdin"})
@@ -37,6 +37,10 @@ def rule(log: str) -> None:
         with Path(log).open("rb") as file:
             for ruling in rulings(_whole_lines(file)):
                 _write(encode(ruling))
+    except LogUnusable as error:
+        raise InputUnusable(f"{log}: {error}") from error
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise InputUnusable(f"{log}: {error.strerror}") from error
 

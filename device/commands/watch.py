@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+import re
 import signal
 import time
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, Final, Literal, cast
 
 import msgspec
 from cyclopts import Parameter
@@ -18,7 +19,8 @@ from calibration.camera import Calibration, load_calibration
 from calibration.coarse import South
 from calibration.lens import load_lens
 from device import topics
-from device.first_look import LookSettings, look, ready
+from device.first_look import LookSettings, check, look, ready
+from device.messaging.address import parse_url
 from device.messaging.judge import JudgeRequest
 from device.monitor import Monitor
 from device.referee import NewMatch, Referee
@@ -34,6 +36,8 @@ from rules.ruling import Ruling
 from rules.table import Side
 from rules.words import Lang, say
 
+_TABLE_NAME: Final = re.compile(r"[\w-][\w.-]{0,63}")
+_LAST_PORT: Final = 65535
 _console = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
@@ -45,7 +49,7 @@ def watch(
     camera: str | None = None,
     south: South = "bottom",
     match: Path | None = None,
-    ruleset: str = "lnf-2008",
+    ruleset: Literal["lnf-2008", "lnf-current", "casual"] = "lnf-2008",
     sets: int = 5,
     first_turn: Side | None = None,
     record: Path | None = None,
@@ -121,6 +125,14 @@ def watch(
         raise WrongUsage("--mqtt and --no-mqtt exclude each other")
     if lens is not None and calibration is not None:
         raise WrongUsage("--lens and --calibration exclude each other: a calibration holds its lens")
+    if not _TABLE_NAME.fullmatch(table):
+        raise WrongUsage(f"--table {table!r}: it becomes part of topics and folder names; letters, digits, '.', '_' and '-', 64 at most")
+    if sets < 1:
+        raise WrongUsage(f"--sets {sets}: a match has at least one set")
+    if not 0 <= port <= _LAST_PORT:
+        raise WrongUsage(f"--port {port}: a port is 0 to {_LAST_PORT}")
+    if mqtt is not None:
+        parse_url(mqtt)  # wrong usage is said before anything is written
     logging.basicConfig(level=logging.WARNING, handlers=[RichHandler(console=_console, show_path=False)], format="%(message)s")
     chosen = source or default_source()
     known = None if calibration is None else load_calibration(calibration)
@@ -129,12 +141,11 @@ def watch(
     game = int(time.time()) if seed is None else seed
     opened = open_source(chosen, seed=game, realtime=not fast)
     try:
-        home = data or (record.parent if record is not None else user_data_path("novuss") / table)
-        log = record or home / "match.jsonl"
+        log, outbox = _files(chosen, table, record, data)
         settings = SessionSettings(
             table=table,
             log=log,
-            outbox=home / "outbox" if record is None or data is not None else record.with_name(record.name + ".outbox"),
+            outbox=outbox,
             mqtt=mqtt,
             with_mqtt=not no_mqtt,
             with_board=not no_board,
@@ -147,6 +158,18 @@ def watch(
         job.run(chosen, known, given, live=live, game=game)
     finally:
         opened.close()
+
+
+def _files(chosen: str, table: str, record: Path | None, data: Path | None) -> tuple[Path, Path]:
+    """Match log and outbox: a camera's matches, the virtual table's and each recording are never one log unless somebody says so."""
+    if record is not None:
+        return record, (data / "outbox" if data is not None else record.with_name(record.name + ".outbox"))
+    home = data or user_data_path("novuss") / table
+    if chosen == PICAMERA:
+        return home / "match.jsonl", home / "outbox"
+    if chosen == VIRTUAL:
+        return home / "virtual" / "match.jsonl", home / "outbox"
+    return home / "recordings" / f"{Path(chosen).stem}-{time.strftime('%Y%m%d-%H%M%S')}.jsonl", home / "outbox"
 
 
 class _Job:
@@ -164,7 +187,7 @@ class _Job:
     def run(self, chosen: str, known: Calibration | None, given: Match | None, *, live: bool, game: int) -> None:
         with TableSession(self._settings, self._judge, _console.print) as session:
             publish = (lambda *_: None) if session.publisher is None else session.publisher.publish_state
-            calibration = known or self._find_table(chosen, live=live)
+            calibration = self._find_table(chosen, live=live) if known is None else self._checked(chosen, known, live=live)
             publish(topics.CALIBRATION, calibration)
             referee = Referee(session.log, session.recovered, session.outbox, publish, self._new_match, self._on_ruling)
             if given is None and chosen == VIRTUAL:
@@ -175,10 +198,16 @@ class _Job:
             camera = ready(calibration, self._source)
             self._monitor = Monitor(self._source, camera, referee, publish, service, self._settings.log.parent, live=live)
             self._end_on_signals(self._monitor)
+            if chosen == VIRTUAL:
+                _console.print(f"virtual table, match {game} (--seed {game} plays it again)")
             _console.print(f"watching {self._source.name}; Ctrl-C ends it" if live else f"watching {self._source.name}")
             self._monitor.run()
             if not live and (left := session.drain()):
                 raise NovussError(f"{left} messages could not be sent ({session.outbox.waiting} wait in {self._settings.outbox})")
+            if referee.state is None:
+                raise InputUnusable(
+                    f"{self._source.name}: nothing was ruled on: no match was given (--match) and no start position was seen"
+                )
             timing = self._monitor.timing
             _console.print(f"{timing.frames} frames watched, {timing.dropped} dropped, {self._rulings} rulings")
 
@@ -194,6 +223,16 @@ class _Job:
             return look(first, settings, _console.print)
         finally:
             first.close()
+
+    def _checked(self, chosen: str, known: Calibration, *, live: bool) -> Calibration:
+        """A calibration made elsewhere, once the first frames show that the table is where it says."""
+        first = self._source if live else open_source(chosen)
+        try:
+            check(first, known)
+        finally:
+            if not live:
+                first.close()
+        return known
 
     def _judge(self, request: JudgeRequest) -> None:
         if self._monitor is None:

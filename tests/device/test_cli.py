@@ -11,6 +11,10 @@ import cv2
 import numpy as np
 import pytest
 
+MATCH_LINE = (
+    '{"match":{"id":"m","ruleset":"lnf-2008","format":"singles","sets":3,"first_turn":"S",'
+    '"players":{"S":{"name":"A","colour":"red"},"N":{"name":"B","colour":"black"}}}}'
+)
 NOVUSS = str(Path(sys.executable).with_name("novuss"))
 
 
@@ -97,12 +101,34 @@ def test_a_broken_lens_file_is_named(content: str, floor: Path, tmp_path: Path) 
     one_sentence(novuss("detect", floor, "--lens", bad), 1, "bad.json")
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"table": {"zone_line_mm": {}}}, "four zone lines"),
+        ({"tvec": [0, 0, -1500]}, "above the table"),
+        ({"tvec": [0, 0, 0]}, "above the table"),
+        ({"rvec": [1e300, 0, 0]}, "above the table"),
+        ({"table": {"zone_line_mm": {"S": 1e200, "N": 370, "W": -370, "E": 370}}}, "no table has"),
+    ],
+)
+def test_a_calibration_that_cannot_be_is_refused(change: dict[str, object], words: str, floor: Path, lens: Path, tmp_path: Path) -> None:
+    whole = {"schema": "novuss.calibration/1", "lens": json.loads(lens.read_text()), "rvec": [3.14, 0, 0], "tvec": [0, 0, 1500]}
+    path = tmp_path / "cal.json"
+    path.write_text(json.dumps(whole | change))
+    one_sentence(novuss("detect", floor, "--calibration", path), 1, "cal.json", words)
+
+
+def test_a_full_disk_at_standard_output_is_said_in_one_sentence() -> None:
+    log = f"{MATCH_LINE}\n" + '{"judge":{"command":"warning","side":"N","clause":"19.1.e"}}\n'
+    with open("/dev/full", "w", encoding="utf-8") as full:  # noqa: PTH123 - a device, not a file of ours
+        done = subprocess.run([NOVUSS, "rule", "-"], input=log, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert "cannot be written" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_a_broken_log_line_is_named(tmp_path: Path) -> None:
-    match = (
-        '{"match":{"id":"m","ruleset":"lnf-2008","format":"singles","sets":3,"first_turn":"S",'
-        '"players":{"S":{"name":"A","colour":"red"},"N":{"name":"B","colour":"black"}}}}'
-    )
-    one_sentence(novuss("rule", "-", stdin=f"{match}\nnot json\n"), 1, "line 2")
+    one_sentence(novuss("rule", "-", stdin=f"{MATCH_LINE}\nnot json\n"), 1, "line 2")
 
 
 def test_a_broken_match_file_is_named(tmp_path: Path) -> None:
@@ -121,6 +147,14 @@ def test_a_broken_match_file_is_named(tmp_path: Path) -> None:
         ["watch", "--mqtt", "mqtt://x", "--no-mqtt"],
         ["watch", "--south", "up"],
         ["watch", "--mqtt", "http://x", "--port", "0"],
+        ["watch", "--port", "-1"],
+        ["watch", "--port", "99999"],
+        ["watch", "--table", "../../x"],
+        ["watch", "--table", "a/b"],
+        ["watch", "--table", ""],
+        ["watch", "--sets", "0"],
+        ["watch", "--ruleset", "foo"],
+        ["lens", "--print", "b.pdf", "--board", "9x6", "--kind", "chessboard", "--square-mm", "300"],
     ],
     ids=" ".join,
 )
@@ -130,9 +164,12 @@ def test_wrong_usage_is_status_2(words: list[str], tmp_path: Path) -> None:
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
+    assert list(tmp_path.iterdir()) == [], "something was written"
 
 
-@pytest.mark.parametrize("command", ["", "watch", "calibrate", "lens", "detect", "strokes", "rule", "board", "table"])
+@pytest.mark.parametrize(
+    "command", ["", "watch", "calibrate", "lens", "detect", "strokes", "rule", "sheet", "board", "hall", "broker", "table"]
+)
 def test_every_help_text_tells_what_the_command_does_and_how(command: str) -> None:
     done = novuss(*([command] if command else []), "--help")
     assert done.returncode == 0, done.stderr

@@ -190,7 +190,9 @@ def test_a_judge_is_answered_with_entry_and_ruling_or_with_the_reason(tmp_path: 
     table.referee.begin(MATCH, resume=False)
     table.referee.judge(JudgeRequest(command, None, answers.append))
     table.referee.judge(JudgeRequest(Judge(command="warning", side="W", clause="19.1.e"), None, answers.append))
-    assert [a["accepted"] for a in answers] == [False, True, False]
+    table.referee.judge(JudgeRequest(Judge(command="void", entry=99), None, answers.append))
+    assert [a["accepted"] for a in answers] == [False, True, False, False], "a refused command is never answered as accepted"
+    assert "99" in answers[3]["error"]
     assert answers[1]["entry"] == 1
     assert answers[1]["ruling"]["warnings"]["N"] == 1
     table.close()
