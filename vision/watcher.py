@@ -21,6 +21,7 @@ from rules.table import Kind, Side
 from vision.motion.arrivals import ArrivalFinder
 from vision.motion.hands import Foreign, HandFinder
 from vision.motion.identity import new_id
+from vision.motion.leaving import is_falling
 from vision.motion.measure import Measurer
 from vision.motion.predict import FRICTION_MM_S2
 from vision.motion.report import Spell, describe, free_speed
@@ -264,7 +265,7 @@ class Watcher:
 
     def _may_be_off(self, striker: Track, spell: Spell) -> bool:
         """Struck, or just lost: the frames in which the cue is still beside it tell nothing of its speed."""
-        return self._was_struck(spell) or striker.missed <= _JUST_LOST
+        return self._was_struck(spell) or (striker.missed <= _JUST_LOST and not striker.covered)
 
     def _told_before(self, t_s: float) -> Facts:
         """A stroke that had come to rest while a hand was there is over when something moves again."""
@@ -305,6 +306,8 @@ class Watcher:
         known = [t for t in tracks.values() if t.kind == kind and not self._is_seen(t)]
         usable = sorted((t for t in known if t.state != "gone"), key=lambda t: float(np.hypot(*(t.at_mm - at_mm))))
         usable = usable or [t for t in known if t.kind == "striker"]
+        if any(is_falling(t, at_mm, t_s) for t in known):
+            return
         if usable and self._spell is not None and usable[0].sightings and self._was_struck(self._spell):
             self._tracker.recover(usable[0], at_mm, t_s)
             return

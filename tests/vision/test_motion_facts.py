@@ -13,7 +13,7 @@ from calibration import Calibration, Camera, Lens
 from rules.check import check_entry
 from rules.facts import Contact, Entry, Match, Stroke
 from virtual_table import VirtualTable, overhead
-from vision.motion.leaving import into_mouth, over_rail
+from vision.motion.leaving import into_mouth, is_falling, over_rail
 from vision.motion.predict import FRICTION_MM_S2
 from vision.motion.report import Spell, describe
 from vision.motion.track import Sighting, Track
@@ -81,3 +81,11 @@ def test_a_disc_hit_off_its_rail_at_once_went_over_it():
     assert left is not None
     assert left[1] == "N"
     assert over_rail(resting, np.array([0.0, -1.0])) is None
+
+
+def test_a_falling_disc_is_not_taken_for_one_on_the_edge():
+    fallen = track((350, 350), (360, 360), (370, 370))
+    fallen.pocket, fallen.t_s = "NE", 1.0
+    assert is_falling(fallen, np.array([390.0, 409.0]), 1.1)
+    assert not is_falling(fallen, np.array([390.0, 409.0]), 2.0)
+    assert not is_falling(fallen, np.array([-390.0, 409.0]), 1.1)

@@ -20,6 +20,7 @@ _AIM_MM: Final = 45.0  # a line that passes a pocket's centre at less leads over
 _RIM_MM: Final = 45.0  # last seen at most this far outside the hole: a tilting disc is not fitted any more
 _UNSEEN_S: Final = 0.035  # and two frames' way of a fast one
 _SLACK_MM: Final = 15.0  # by which it may stop short of the edge, by its speed and usual friction: a rim leans in
+_FALLS_S: Final = 0.4  # from the edge to the bag's bottom and at rest there
 _HOPS_MM_S: Final = 800.0  # slower discs stay under the rail's edge
 _BY_RAIL_MM: Final = 30.0  # a disc hit off a rail at once lay that near to it
 
@@ -84,3 +85,10 @@ def _rail_ahead(place: Array, direction: Array, radius_mm: float) -> tuple[Side,
     ]
     way, side = min(ahead)
     return side, way
+
+
+def is_falling(track: Track, at_mm: Array, t_s: float) -> bool:
+    """Whether what is seen at a pocket's edge (2,) mm may be this disc on its way down: it is seen through the mouth for a while."""
+    if track.pocket is None or t_s - track.t_s > _FALLS_S:
+        return False
+    return float(np.hypot(*(at_mm - np.array(POCKETS_MM[track.pocket])))) < POCKET_RADIUS_MM + _RIM_MM

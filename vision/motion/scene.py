@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.camera import Camera
-from rules.table import HALF_MM, POCKET_RADIUS_MM, POCKETS_MM, RAIL_WIDTH_MM, ZONE_LINE_MM
+from rules.table import HALF_MM, POCKET_RADIUS_MM, POCKETS_MM, RAIL_WIDTH_MM
 from vision.motion.outline import Outline
 
 Image = NDArray[np.uint8]
@@ -26,7 +26,6 @@ _GAIN_DEAD: Final = 0.01  # smaller common changes are noise of the median
 _GAIN_STEP: Final = 8  # every eighth small pixel is enough for the lamps' level
 _FILL_MM: Final = 3.0  # margin around a disc that is filled in: blurred edge and contact shadow
 _SAME_LEVELS: Final = 2.0  # mean change over a disc's place that leaves it as it was: a piece shifted by 0.25 mm makes more
-_ZONE_MM: Final = 60.0  # inside the zone line: a striker put down too far in is found as well
 _MASKS: Final = 2000  # masks kept for discs that stay where they are: about a megabyte
 _TURN = np.linspace(0, 2 * np.pi, 32, endpoint=False)
 _CIRCLE: Final = np.stack([np.cos(_TURN), np.sin(_TURN)], axis=1)  # 32 corners stay within 0.5 % of a radius
@@ -61,7 +60,6 @@ class Scene:
         width, height = camera.lens.width // SHRINK, camera.lens.height // SHRINK
         self.size = (width, height)
         self.surface = self._mask(_square(camera, HALF_MM, 0.0))
-        self.zones: Mask = self.surface & ~self._mask(_square(camera, ZONE_LINE_MM - _ZONE_MM, 0.0))
         table = self._mask(_square(camera, HALF_MM + RAIL_WIDTH_MM, 0.0))
         self.watched = self._mask(_square(camera, HALF_MM + RAIL_WIDTH_MM + _OUTSIDE_MM, 0.0))
         self.outside: Mask = self.watched & ~table

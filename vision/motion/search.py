@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.motion.outline import Outline
-from vision.motion.scene import SHRINK, Mask, Scene
+from vision.motion.scene import SHRINK, Scene
 from vision.motion.smear import BRIGHTNESS
 
 F32 = NDArray[np.float32]
@@ -22,7 +22,6 @@ F32 = NDArray[np.float32]
 _TINT_LEVELS: Final = 9.0  # grey levels of contrast in tint alone: three times its noise, and more than black paint shows
 _LEAST_GAIN: Final = 0.1  # share of the change that the disc explains; under it the match is noise
 _NOISE: Final = 40.0  # squared grey levels a pixel over three channels: noise and grain of the small picture
-_LEAST_PX: Final = 12  # small px; less of a hand holds no striker
 _MANY: Final = 3  # candidates handed on: the place itself, one neighbour, one reflection
 
 
@@ -93,15 +92,4 @@ def candidates(scene: Scene, look: Look, around_px: NDArray[np.float64], reach_p
             break
         found.append((np.array([column + x0, row + y0]) + look.offset) * SHRINK + (SHRINK - 1) / 2)
         better[max(row - apart, 0) : row + apart + 1, max(column - apart, 0) : column + apart + 1] = -np.inf
-    return found
-
-
-def near_covered(scene: Scene, look: Look, cover: Mask, beside_px: float) -> list[NDArray[np.float64]]:
-    """Best places under and beside what covers the zones along the rails: only there is a striker put down to be struck."""
-    count, _, boxes, _ = cv2.connectedComponentsWithStats((cover & scene.zones).astype(np.uint8))
-    found = []
-    for x, y, width, height, area in boxes[1:count]:
-        if area >= _LEAST_PX:
-            middle = np.array([x + width / 2, y + height / 2]) * SHRINK
-            found += candidates(scene, look, middle, max(width, height) / 2 * SHRINK + beside_px)
     return found

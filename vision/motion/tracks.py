@@ -13,7 +13,7 @@ from vision.motion.leaving import into_mouth
 from vision.motion.outline import Outline, outline_at
 from vision.motion.predict import Body, advance
 from vision.motion.scene import SHRINK, Scene
-from vision.motion.search import candidates, look_at, near_covered
+from vision.motion.search import candidates, look_at
 from vision.motion.smear import BRIGHTNESS, Fit, fit_smear
 from vision.motion.track import FASTEST_MM_S, Sighting, Track, any_near, way_to
 
@@ -213,9 +213,12 @@ class Tracker:
 
     def find_striker(self, image: Image, track: Track, t_s: float) -> bool:
         """Look for a striker that nobody followed under and beside the arm that may have put it down; True where it stands clear enough."""
-        if track.look is None:
+        ys, xs = np.nonzero(self.cover & self._scene.surface)
+        if track.look is None or not len(xs):
             return False
-        for place in near_covered(self._scene, track.look, self.cover, _BESIDE_PX):
+        low, high = np.array([xs.min(), ys.min()]), np.array([xs.max(), ys.max()])
+        middle = (low + high) / 2 * SHRINK
+        for place in candidates(self._scene, track.look, middle, float((high - low).max()) / 2 * SHRINK + _BESIDE_PX):
             guess = self._camera.to_mm(place[None], track.shape.height_mm)[0]
             fit = self._try(image, track, guess, np.zeros(2))
             if fit is not None and fit.gain > _UNDOUBTED * track.usual_gain and self._is_free(track, fit.axis_mm, t_s):
@@ -376,7 +379,7 @@ class Tracker:
 
     def give_up(self, track: Track) -> None:
         """A disc that is not found where it should be, in plain view: in the pocket that it was seen to go into, or lost."""
-        track.pocket = into_mouth(track)
+        track.pocket = None if track.covered else into_mouth(track)  # a hand may have taken it
         track.state = "lost" if track.pocket is None else "gone"
 
     def _fall(self, track: Track) -> None:
