@@ -115,10 +115,6 @@ class VirtualTable:
         kinds = {i: track.kind for i, track in self._story.tracks.items()}
         return [TrueDisc(i, kinds[i], p.x_mm, p.y_mm, p.z_mm, p.speed_mm_s) for i, p in self._story.places(t_s).items()]
 
-    def occluders_at(self, t_s: float) -> list[str]:
-        """Kinds of what is over the table then: hand, cue."""
-        return [a.kind for a in self._story.acts if a.key_at(t_s) is not None]
-
     def ruled(self, ruling: dict[str, Any]) -> None:
         """A `novuss.ruling/1` of the last stroke; the players lay out, put back and go on as it says."""
         if ruling.get("kind", "stroke") == "stroke":

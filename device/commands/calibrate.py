@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from calibration.coarse import South
 from calibration.find import find_table
-from calibration.lens import Lens, load_lens
+from calibration.lens import load_lens
 from calibration.report import draw_report
 from device.images import read_image
 from device.sources.choose import PICAMERA, VIRTUAL, open_source
+from device.sources.frame import Source
+from device.sources.stills import SUFFIXES as STILL_SUFFIXES
 from device.sources.video import VideoSource
 from device.storage.atomic import write_bytes
 from rules.errors import Bug, InputUnusable, TableNotFound
@@ -26,7 +28,6 @@ MOST_FRAMES: Final = 8  # of one unmoved camera; more add noise averaging only
 VIDEO_FRAMES: Final = 4
 VIDEO_STRIDE: Final = 30  # half a second at 60 frames per second: hands move on and uncover other lines
 VIDEOS: Final = (".mp4", ".mkv", ".mov", ".avi", ".m4v", ".webm")
-PICTURES: Final = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp")
 
 
 def calibrate(
@@ -62,8 +63,9 @@ def calibrate(
     """
     known = load_lens(lens) if lens is not None else None
     if source in (PICAMERA, VIRTUAL):
-        pictures, own = _camera_frames(source)
-        known = known or own
+        opened = open_source(source)
+        known = known or getattr(opened, "lens", None)
+        pictures = _frames(opened)
     else:
         pictures = read_pictures(source)
     if known is not None:
@@ -87,43 +89,29 @@ def read_pictures(source: str) -> list[NDArray[np.uint8]]:
     """The pictures of SOURCE that calibration uses; at most MOST_FRAMES, spread over the whole."""
     path = Path(source)
     if path.is_dir():
-        files = sorted(p for p in path.iterdir() if p.suffix.lower() in PICTURES)
+        files = sorted(p for p in path.iterdir() if p.suffix.lower() in STILL_SUFFIXES)
         if not files:
             raise InputUnusable(f"{path}: no pictures in this folder")
         chosen = [files[i] for i in np.unique(np.linspace(0, len(files) - 1, MOST_FRAMES).round().astype(int))]
         return [read_image(p) for p in chosen]
     if path.suffix.lower() in VIDEOS:
-        return _frames(path)
+        return _frames(VideoSource(path))
     return [read_image(path)]
 
 
-def _camera_frames(name: str) -> tuple[list[NDArray[np.uint8]], Lens | None]:
-    """A few frames of a camera, and its lens where it knows it."""
-    camera = open_source(name)
-    kept: list[NDArray[np.uint8]] = []
-    try:
-        for count in range(VIDEO_FRAMES * VIDEO_STRIDE):
-            frame = camera.read()
-            if frame is not None and count % VIDEO_STRIDE == 0:
-                kept.append(frame.image)
-        return kept, getattr(camera, "lens", None)
-    finally:
-        camera.close()
-
-
-def _frames(path: Path) -> list[NDArray[np.uint8]]:
-    video = VideoSource(path)
+def _frames(source: Source) -> list[NDArray[np.uint8]]:
+    """A few frames of a video or camera, half a second apart; the source is closed."""
     kept: list[NDArray[np.uint8]] = []
     try:
         count = 0
-        while len(kept) < VIDEO_FRAMES and (frame := video.read()) is not None:
+        while len(kept) < VIDEO_FRAMES and (frame := source.read()) is not None:
             if count % VIDEO_STRIDE == 0:
                 kept.append(frame.image)
             count += 1
     finally:
-        video.close()
+        source.close()
     if not kept:
-        raise InputUnusable(f"{path}: no frame in this video")
+        raise InputUnusable(f"{source.name}: gave no frame")
     return kept
 
 
