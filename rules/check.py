@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
+from rules.added import added_event
 from rules.errors import EntryUnusable
 from rules.facts import (
     Contact,
@@ -41,10 +42,10 @@ PIECES_OF_A_COLOUR: Final = 16  # 25.2: no more exist
 MOST_SETS: Final = 99  # a match sheet's worth; a larger number is a slip of the pen
 _SCHEMAS: Final = {Match: "novuss.match/1", Stroke: "novuss.stroke/1"}
 _FIGURES: Final = {Placed: ("x_mm", "y_mm"), Returned: ("depth_mm", "sigma_mm"), Time: ("elapsed_s",)}
-_ANSWERS: Final = frozenset({"dark", "light", "touched", "untouched", "together", "past", "short", "nobody", *SIDES})
+_ANSWERS: Final = frozenset({"dark", "light", "touched", "untouched", "together", "past", "short", "nobody", "waved", "again", *SIDES})
 _NEEDS_SIDE: Final = frozenset({"warning", "fault", "award_set", "award_match", "debt_forgotten", "swap_places"})
 _NEEDS_CLAUSE: Final = frozenset({"warning", "fault"})
-_NEEDS_ENTRY: Final = frozenset({"void", "resolve", "override"})
+_NEEDS_ENTRY: Final = frozenset({"void", "resolve", "override", "confirm", "add_event"})
 
 
 Few = Annotated[int, msgspec.Meta(ge=0, le=MOST_SETS)]
@@ -266,6 +267,8 @@ def _judge(judge: Judge, sides: Container[Side]) -> None:
         for key, answer in judge.assume.items():
             if answer not in _ANSWERS and answer not in key.split("+"):
                 raise EntryUnusable(f"the judge's resolve answers {key!r} by {answer!r}; known: {', '.join(sorted(_ANSWERS))}")
+    if judge.command == "add_event" and isinstance(added_event(judge, 0.0), (Struck, Rest, Placed)):
+        raise EntryUnusable("the judge's add_event: a stroke has its beginning and its end")
     if judge.command == "override":
         if judge.ruling is None:
             raise EntryUnusable("the judge's override needs the part of the ruling that replaces the computed one")

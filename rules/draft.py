@@ -289,4 +289,14 @@ def _counts(d: Draft) -> dict[Side, int]:
 
 def _commit(d: Draft) -> Core:
     board = tuple([b for b in d.board if b.kind != "striker"])
-    return msgspec.structs.replace(d.core, set=msgspec.structs.replace(d.set, board=board))
+    return msgspec.structs.replace(d.core, set=msgspec.structs.replace(d.set, board=board, awaiting=_awaiting(d, board)))
+
+
+def _awaiting(d: Draft, board: tuple[Disc, ...]) -> tuple[Place, ...]:
+    """9.1.h: what is to be laid out and put back now; of older wishes, what this entry has not made good or replaced."""
+    kinds = {b.id: b.kind for b in board}
+    new = [*d.place, *(Place(kind=kinds[r.id], id=r.id, x_mm=r.x_mm, y_mm=r.y_mm, clause=r.clause) for r in d.restore if r.id in kinds)]
+    if not new and not d.set.awaiting:
+        return ()
+    named = {place.id for place in new}
+    return (*(old for old in d.set.awaiting if old.id not in named), *new)

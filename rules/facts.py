@@ -214,6 +214,8 @@ class Match(Record, frozen=True, kw_only=True):
     first_turn: Side
     play_all_sets: bool = False
     penalty_stroke: bool = False  # casual doubles: the extra penalty stroke, where the players agreed on it (002 doubles 4)
+    guided_placing: bool = False  # a stroke made before everything lies where the ruling wants it waits for the judge (12.17)
+    by: str | None = None  # the judge who started it
     schema: str = "novuss.match/1"
 
 
@@ -228,6 +230,9 @@ class Judge(Record, frozen=True, kw_only=True):
         "void",
         "resolve",
         "override",
+        "confirm",
+        "add_event",
+        "wave_through",
         "debt_forgotten",
         "swap_places",
         "start_set",
@@ -238,6 +243,8 @@ class Judge(Record, frozen=True, kw_only=True):
     entry: int | None = None
     assume: dict[str, str] | None = None  # id: dark | light, and the other questions of a review (rules.reading)
     ruling: dict[str, Any] | None = None
+    event: dict[str, Any] | None = None  # add_event: one of the timeline's, its `t` left out
+    when: Literal["first", "last"] | None = None  # add_event: before the first contact, or at the end
     by: str | None = None
 
 

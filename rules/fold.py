@@ -1,6 +1,6 @@
 """The fold: `start(match)`, then `step(state, entry)` for every entry. No clock, no randomness, no I/O; states are frozen.
 
-void, resolve and override edit the log: what they name and everything after it is folded again. For that the entries of the
+void, resolve, override and add_event edit the log: what they name and everything after it is folded again. For that the entries of the
 match are kept, encoded, with the state before each; an entry further back than `KEPT` can no longer be edited.
 """
 
@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from rules import state as states
+from rules.added import with_added
 from rules.check import check_entry, check_match, one_of, ruling_part
 from rules.draft import Draft, finish
 from rules.errors import EntryUnusable
@@ -26,7 +27,7 @@ CHUNK: Final = 256  # entries a chunk of kept ones
 KEPT_CHUNKS: Final = 40  # 10,240 entries: ten times the longest match, and some 40 MB at most
 KEPT: Final = CHUNK * KEPT_CHUNKS
 MOST_TWINS: Final = 8  # readings carried along between strokes; more open questions than that are the judge's
-EDITS: Final = frozenset({"void", "resolve", "override"})
+EDITS: Final = frozenset({"void", "resolve", "override", "add_event"})
 
 _encode: Final = msgspec.json.Encoder().encode
 _decode: Final = msgspec.json.Decoder(Entry).decode
@@ -49,6 +50,7 @@ class Edits(msgspec.Struct, frozen=True):
     voided: frozenset[int] = frozenset()
     assume: dict[int, dict[str, str]] = {}
     given: dict[int, dict[str, Any]] = {}
+    added: dict[int, tuple[Judge, ...]] = {}
 
 
 NO_EDITS: Final = Edits()
@@ -60,7 +62,7 @@ class State(msgspec.Struct, frozen=True):
     core: Core
     count: int = 0
     twins: tuple[Core, ...] = ()  # where the other readings of the last entry lead, while it is under review
-    commands: tuple[tuple[int, Judge], ...] = ()  # void, resolve and override, in order
+    commands: tuple[tuple[int, Judge], ...] = ()  # those that edit, in order
     edits: Edits = NO_EDITS  # what those in force say
     recent: Past | None = None
     older: tuple[Past, ...] = ()
@@ -112,19 +114,24 @@ def _edits(commands: tuple[tuple[int, Judge], ...]) -> Edits:
             live.append(judge)
     assume: dict[int, dict[str, str]] = {}
     given: dict[int, dict[str, Any]] = {}
+    added: dict[int, tuple[Judge, ...]] = {}
     for judge in reversed(live):
         at = judge.entry or 0
         if judge.command == "resolve":
             assume[at] = {**assume.get(at, {}), **(judge.assume or {})}
+        elif judge.command == "add_event":
+            added[at] = (*added.get(at, ()), judge)
         else:
             given[at] = {**given.get(at, {}), **ruling_part(judge)}
-    return Edits(frozenset(voided), assume, given)
+    return Edits(frozenset(voided), assume, given, added)
 
 
 def _rule(core: Core, twins: tuple[Core, ...], entry: Entry, number: int, edits: Edits) -> Folded:
     """One entry under the edits in force; the other readings of an open review go along until the next stroke settles it."""
     if number in edits.voided or (entry.judge is not None and entry.judge.command in EDITS):
         return Folded([Leaf({}, *finish(Draft(core, number, "judge")))], twins)
+    if number in edits.added:
+        entry = with_added(entry, edits.added[number])
     if entry.stroke is not None:
         if entry.stroke.side != core.set.turn:
             # Play went on as another reading of the entry before has it: players and judge have settled that one.
@@ -178,6 +185,8 @@ def step(state: State, entry: Entry, line: bytes | None = None) -> tuple[State, 
     kept = _encode(entry) if line is None else line
     if entry.judge is not None and entry.judge.command in EDITS:
         return _edit(state, kept, entry.judge, number)
+    if entry.judge is not None and entry.judge.command == "confirm" and (why := _not_to_confirm(state, entry.judge.entry or 0)):
+        return _refused(state, kept, Draft(state.core, number, "judge"), why, number)
     found = _rule(state.core, state.twins, entry, number, state.edits)
     return _remember(state, kept, found, number), ruling_of(found.leaves)
 
@@ -192,6 +201,18 @@ def _back_to(state: State, number: int) -> list[Past]:
             past = past.prev
     out.reverse()
     return out if out and out[0].number == number else []
+
+
+def _not_to_confirm(state: State, at: int) -> str | None:
+    """Why an entry's ruling can't be confirmed; None when it can."""
+    if at > state.count:
+        return f"9.1.j: there is no entry {at} yet"
+    if at in state.edits.voided:
+        return f"9.1.j: entry {at} is taken back"
+    past = _back_to(state, at)
+    if past and len(_rule(past[0].before, past[0].twins, _decode(past[0].entry), at, state.edits).leaves) > 1:
+        return f"9.1.j: entry {at} is under review; choose a reading"
+    return None
 
 
 def _target(state: State, judge: Judge) -> int:
@@ -213,6 +234,13 @@ def _edit(state: State, entry: bytes, judge: Judge, number: int) -> tuple[State,
         return _refused(state, entry, draft, f"9.1.j: entry {at} is too far back", number)
     if judge.command != "void" and (at in dict(state.commands) or at in state.edits.voided):
         return _refused(state, entry, draft, f"9.1.j: entry {at} is not in force as a ruling of its own", number)
+    if judge.command == "add_event":
+        event = _decode(past[0].entry)
+        if event.stroke is None:
+            return _refused(
+                state, entry, draft, f"9.1.j: entry {at} is no stroke; sanction what happened between strokes by its clause", number
+            )
+        check_entry(state.core.match, with_added(event, (*state.edits.added.get(at, ()), judge)))
     # An older command can no longer be edited, nor can the entry that it named.
     commands = tuple(c for c in state.commands if c[0] > number - CHUNK * (KEPT_CHUNKS + 1))
     old = state.edits if len(commands) == len(state.commands) else _edits(commands)

@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from rules import sets
+from rules.book import CLAUSES
 from rules.draft import Draft, finish
 from rules.facts import Judge
 from rules.first_turn import may_swap
@@ -42,6 +43,14 @@ SANCTIONED_BY: Final = {
 }
 
 
+_BOOK: Final = frozenset(c.number[:end] for c in CLAUSES for end in (*(n for n, x in enumerate(c.number) if x == "."), len(c.number)))
+
+
+def is_in_book(clause: str) -> bool:
+    """Whether the rule book has this clause, or clauses below it."""
+    return clause in _BOOK
+
+
 def sanction_of(clause: str) -> str | None:
     """What a clause costs: set, penalty, turn, warning, match or the rest of the sets; None if it names no sanction."""
     return next((what for pattern, what in _KNOWN_SANCTIONS if pattern.fullmatch(clause)), None)
@@ -54,6 +63,8 @@ def rule_judge(core: Core, judge: Judge, entry: int, given: dict[str, Any] | Non
     side = judge.side
     if core.over is not None:
         refused = f"{core.over.clause}: the match is over; void or override the entry that ended it"
+    elif judge.clause is not None and not is_in_book(judge.clause):
+        refused = f"{judge.clause}: the rule book has no such clause"
     elif judge.command == "warning" and side and judge.clause:
         return _warn(d, side, judge.clause)
     elif judge.command == "fault" and side and judge.clause:
@@ -70,6 +81,11 @@ def rule_judge(core: Core, judge: Judge, entry: int, given: dict[str, Any] | Non
             refused = f"17.4: {side} owes no penalty piece"
     elif judge.command == "swap_places" and side:
         refused = _swap_places(d, side)
+    elif judge.command == "wave_through":
+        refused = None if core.set.awaiting else "9.1.h: nothing is to be laid out or put back"
+        d.set = msgspec.structs.replace(d.set, awaiting=())
+    elif judge.command == "confirm":
+        pass  # changes nothing: the log keeps who stands by the ruling
     elif judge.command == "start_set":
         first = side or core.set.first
         d.set = msgspec.structs.replace(new_set(core.match, core.set.number, first))

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from rules.facts import Disc
+from rules.reading import SIGMAS
+from rules.ruling import Place
 from rules.table import (
     CIRCLE_RADIUS_MM,
     CLOCKWISE,
@@ -26,6 +28,7 @@ PIECE_RADIUS_MM: Final = PIECE_DIAMETER_MM / 2
 AT_LINE_MM: Final = CIRCLE_RADIUS_MM - HALF_LINE_MM - PIECE_RADIUS_MM  # 12.14: the rim touches the line from inside
 TOUCHING_MM: Final = 1e-6  # discs that touch do not overlap; positions are sums of short decimals
 LEAST_FROM_POCKET_MM: Final = POCKET_RADIUS_MM + PIECE_RADIUS_MM  # nothing of the piece over the hole
+IN_PLACE_MM: Final = 0.5  # a piece this near to its place lies there: what a careful hand can do
 RING_STEP_MM: Final = 1.0  # how finely the nearest free place is searched; a hand places no finer
 RING_ANGLES: Final = 72  # every 5 degrees
 _CORNERS: Final[dict[str, Side]] = {"SW": "S", "NW": "W", "NE": "N", "SE": "E"}  # the side clockwise before the corner
@@ -93,3 +96,19 @@ def beside(under: Disc, lean: Point, board: Sequence[Disc]) -> Point:
     length = math.hypot(*lean) or 1.0
     toward = (lean[0] / length, lean[1] / length) if any(lean) else (0.0, 1.0)
     return nearest_free((under.x_mm, under.y_mm), board, toward, radius_mm(under.kind) + PIECE_RADIUS_MM)
+
+
+def not_in_place(wanted: Iterable[Place], board: Iterable[Disc]) -> list[Place]:
+    """Of the places that a ruling names, those where no piece of that colour lies; a piece serves one place."""
+    left, missing = list(board), []
+    for place in wanted:
+        near = [d for d in left if d.kind == place.kind and _away_mm(d, place) <= IN_PLACE_MM + SIGMAS * (d.sigma_mm or 0.0)]
+        if near:
+            left.remove(min(near, key=lambda d: _away_mm(d, place)))
+        else:
+            missing.append(place)
+    return missing
+
+
+def _away_mm(disc: Disc, place: Place) -> float:
+    return math.hypot(disc.x_mm - place.x_mm, disc.y_mm - place.y_mm)

@@ -10,7 +10,7 @@ import msgspec
 
 from rules.draft import Draft, finish
 from rules.facts import Contact, Disc, Incident, Pocketed, Rest, Returned, Stacked, Stroke, Struck, Time
-from rules.places import LEAST_FROM_POCKET_MM, Point, beside, first_free, nearest_free, occupied, over_rail_places
+from rules.places import LEAST_FROM_POCKET_MM, Point, beside, first_free, nearest_free, not_in_place, occupied, over_rail_places
 from rules.reading import Reading
 from rules.restoring import after_penal
 from rules.rulesets import RETURN_FULL_MM
@@ -30,6 +30,12 @@ PLACING_DOUBT_MM: Final = 1.0  # nobody is told of a misplaced striker on less; 
 def rule_stroke(core: Core, stroke: Stroke, entry: int, reading: Reading, given: dict[str, Any] | None = None) -> tuple[Core, Ruling]:
     """One stroke."""
     d = Draft(core, entry, "stroke", given)
+    if core.set.awaiting:
+        too_early = core.match.guided_placing and not_in_place(core.set.awaiting, stroke.before.discs)
+        if too_early and reading.ask("placing", ("waved", "again")) == "again":
+            d.told.append("12.17")
+            return finish(d)
+        d.set = msgspec.structs.replace(d.set, awaiting=())
     scene = read_scene(core, stroke, reading)
     d.board = list(scene.after.values())
     d.made_from = made_from(scene)

@@ -8,7 +8,7 @@ import msgspec
 
 from rules.facts import Disc, Match
 from rules.rulesets import RULESETS, Ruleset
-from rules.ruling import MatchResult
+from rules.ruling import MatchResult, Place
 from rules.table import CLOCKWISE, OPPOSITE, Colour, Side, Zone
 
 ROW: Final = 8  # 10.3: pieces a player sets up
@@ -54,6 +54,7 @@ class SetState(msgspec.Struct, frozen=True):
     laid: int = 0  # penalty pieces laid out in this set, to name new ones
     free_stroke: Side | None = None  # 002 doubles 4: this side may now drive into the rear zone unpunished
     board: tuple[Disc, ...] = ()
+    awaiting: tuple[Place, ...] = ()  # 9.1.h: what the rulings since the last stroke want laid out and put back
 
 
 class Core(msgspec.Struct, frozen=True):
@@ -212,6 +213,8 @@ def match_state(core: Core) -> dict[str, Any]:
         "penalty_pieces": by_side(core, s.penalties),
         "warnings": by_side(core, core.warnings),
         "on_table": counts,
+        "placing": [msgspec.to_builtins(place) for place in s.awaiting],
+        "guided_placing": core.match.guided_placing,
         "finished": [
             {
                 "set": d.number,

@@ -25,6 +25,8 @@ AT_RAIL_MM: Final = 485.0  # 17.3: the axis of a piece tight against a rail
 NEAR_MM: Final = 10.0  # a margin beyond this decided nothing that anyone would doubt
 CENTRE_MM: Final = 0.5  # nearer than anyone lays a piece by hand
 
+_SUBJECTS: Final = frozenset({"shaken", "placing"})  # questions that are not about a piece
+
 __all__ = ["CLAUSES", "PHRASES", "Form", "Lang", "clause_words", "say"]
 
 
@@ -155,7 +157,7 @@ class _Speaker:
     def _assumed(self, alternative: Alternative) -> str:
         out = []
         for key, answer in alternative.assume.items():
-            subject = self.phrases["shaken"] if key == "shaken" else "" if key == "returned" else key.replace("+", " + ")
+            subject = self.phrases[key] if key in _SUBJECTS else "" if key == "returned" else key.replace("+", " + ")
             value = self.phrases.get(answer) or next((n for side, n in self.names.items() if side == answer), answer)
             out.append(f"{subject} {value}".strip())
         return ", ".join(out)

@@ -127,8 +127,8 @@ def test_clause_words():
 
 
 def test_a_clause_without_words_is_named_by_its_number():
-    ruling = rule(judge("award_set", side="S", clause="99.9"))[0]
-    assert "(99.9)" in say({**ruling, "faults": [{"clause": "99.9", "side": "S"}]}, "en")
+    ruling = rule(judge("award_set", side="S"))[0]
+    assert "99.9" in say({**ruling, "faults": [{"clause": "99.9", "side": "S"}]}, "en")
 
 
 def test_nothing_is_said_of_a_turn_after_the_end():
