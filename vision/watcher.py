@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.camera import Camera
-from rules.facts import Disc, Incident, SeenDisc, SeenDiscs, Stroke
+from rules.facts import Disc, Incident, SeenDiscs, Stroke
 from rules.table import Kind, Side
 from vision.motion.arrivals import ArrivalFinder
 from vision.motion.hands import Foreign, HandFinder
@@ -26,7 +26,7 @@ from vision.motion.measure import Measurer
 from vision.motion.predict import FRICTION_MM_S2
 from vision.motion.report import Spell, describe, free_speed
 from vision.motion.scene import Mask, Scene
-from vision.motion.track import Track
+from vision.motion.track import Track, as_seen
 from vision.motion.tracks import Tracker
 
 Image = NDArray[np.uint8]
@@ -95,19 +95,13 @@ class Watcher:
     @property
     def discs(self) -> SeenDiscs:
         """Live picture with ids; a disc under way is where it was last seen."""
-        seen = [
-            SeenDisc(
-                id=t.id,
-                kind=t.kind,
-                x_mm=round(float(t.at_mm[0]), 3),
-                y_mm=round(float(t.at_mm[1]), 3),
-                sigma_mm=round(t.sigma_mm, 3),
-                confidence=0.99 if t.missed == 0 else 0.5,
-                clearance_mm=self._camera.clearances_mm(t.kind, float(t.at_mm[0]), float(t.at_mm[1])),
-            )
-            for t in self._here()
-        ]
+        seen = [as_seen(track, self._camera) for track in self._here()]
         return SeenDiscs(discs=seen, t_s=self._last[1] if self._last else None)
+
+    @property
+    def under_way(self) -> tuple[tuple[str, Kind, float, float], ...]:
+        """Id, kind and axis (x, y in mm) of every disc that is being followed; cheap enough for each frame."""
+        return tuple((t.id, t.kind, float(t.at_mm[0]), float(t.at_mm[1])) for t in self._here() if t.state == "active")
 
     @property
     def moving(self) -> bool:

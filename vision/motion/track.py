@@ -9,6 +9,8 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from calibration.camera import Camera
+from rules.facts import SeenDisc
 from rules.table import Kind, Pocket
 from vision.motion.outline import Outline, Shape, shape_of
 from vision.motion.search import Look
@@ -68,6 +70,20 @@ class Track:
     def moves(self) -> bool:
         """Whether it is under way."""
         return self.state == "active" and bool(self.velocity_mm_s.any())
+
+
+def as_seen(track: Track, camera: Camera) -> SeenDisc:
+    """A disc as the live picture tells it; under way it is where it was last seen."""
+    x_mm, y_mm = (round(float(value), 3) for value in track.at_mm)
+    return SeenDisc(
+        id=track.id,
+        kind=track.kind,
+        x_mm=x_mm,
+        y_mm=y_mm,
+        sigma_mm=round(track.sigma_mm, 3),
+        confidence=0.99 if track.missed == 0 else 0.5,
+        clearance_mm=camera.clearances_mm(track.kind, float(track.at_mm[0]), float(track.at_mm[1])),
+    )
 
 
 def way_to(track: Track, to_mm: Array, t_s: float) -> Array:
