@@ -34,6 +34,8 @@ TABLE_WRITES: Final = (
     topics.CALIBRATION,
     topics.DISCS,
     topics.MATCH,
+    topics.CLOCK,
+    topics.STATS,
     topics.STROKE,
     topics.RULING,
     topics.INCIDENT,

@@ -16,13 +16,14 @@ import msgspec
 from device import topics
 from device.clock import wall_time
 from device.messaging.judge import JudgeRequest
-from device.start_position import colours_at_start, match_at_start
+from device.orders import SPANS_S, SetClock, StartMatch
 from device.storage.match_log import LogLine, MatchLog, Recovered, without_none
 from device.storage.outbox import Message, Outbox
 from rules.errors import NovussError, OutboxFull, StorageFailed
-from rules.facts import Entry, Incident, Lifted, Match, SeenDiscs, Touched
+from rules.facts import Entry, Incident, Judge, Lifted, Match, SeenDiscs, Touched
 from rules.fold import State, match_state, start, step
 from rules.ruling import Ruling
+from rules.start_position import colours_at_start, match_at_start
 from rules.table import Side
 
 _log = logging.getLogger(__name__)
@@ -58,9 +59,11 @@ class Referee:
         self._state: State | None = None
         self._last: Ruling | None = None
         self._start_seen = 0
+        self._clock_runs = False
         self._matches = 0
         self._unsent: deque[tuple[str, list[Message]]] = deque()
         self._refold(recovered)
+        self._set_clock(SetClock(command="clock", run=False))
 
     def _refold(self, recovered: Recovered) -> None:
         """The state of the log, and into the outbox whatever a crash kept from it: each entry once, in the log's order."""
@@ -126,23 +129,63 @@ class Referee:
         self._state, self._last = state, ruling
         self._send(line, ruling)
         self._announce()
+        if entry.stroke is not None and self._clock_runs:
+            self._set_clock(SetClock(command="clock", run=False))
         self._on_ruling(ruling, state)
         return ruling
 
     def judge(self, request: JudgeRequest) -> None:
         """A judge's command, answered with its entry and ruling or with why it changes nothing."""
-        if self._state is None:
-            request.refuse("no match has been started")
-            return
+        command = request.command
+        _log.info("judge %s%s: %s", command.by, " asks" if request.preview else "", command)
         try:
-            ruling = self.enter(Entry(judge=request.command))
+            if isinstance(command, SetClock):
+                self._set_clock(command)
+                request.accept()
+            elif isinstance(command, StartMatch):
+                self._start_as_told(command, request)
+            elif self._state is None:
+                request.refuse("no match has been started")
+            elif request.preview:
+                self._preview(self._state, command, request)
+            else:
+                self._answer(self.enter(Entry(judge=command)), request)
         except NovussError as error:
             request.refuse(str(error))
-            return
+
+    @staticmethod
+    def _answer(ruling: Ruling | None, request: JudgeRequest) -> None:
         if ruling is not None and isinstance(ruling.refused, str):
             request.refuse(ruling.refused)
         elif ruling is not None:
             request.accept(entry=ruling.entry, ruling=msgspec.to_builtins(ruling))
+
+    @staticmethod
+    def _preview(state: State, command: Judge, request: JudgeRequest) -> None:
+        """What the command would do: where the match stands now and where it would stand; nothing is kept."""
+        then, ruling = step(state, Entry(judge=command))
+        if isinstance(ruling.refused, str):
+            request.refuse(ruling.refused)
+            return
+        standing = {"before": match_state(state), "after": match_state(then)}
+        request.accept(preview=True, entry=ruling.entry, ruling=msgspec.to_builtins(ruling), **standing)
+
+    def _start_as_told(self, command: StartMatch, request: JudgeRequest) -> None:
+        """A match that a judge begins; one that is being played is ended first, unless the judge may and wants to do without."""
+        match = msgspec.structs.replace(command.match, by=command.by)
+        start(match)  # says what is wrong with it before anything is kept
+        if self._state is not None and self.has_match and self._state.core.set.strokes and not command.force:
+            request.refuse(f"23.1: {self._state.match.id} is being played; end that match first")
+            return
+        if not request.preview:
+            self.begin(match, resume=False)
+        request.accept(preview=request.preview, match=msgspec.to_builtins(match))
+
+    def _set_clock(self, command: SetClock) -> None:
+        """Shown to everybody until it is taken away or a stroke is made; nothing is ruled by it."""
+        self._clock_runs = command.run
+        clock = {"span": command.span, "limit_s": SPANS_S[command.span], "run": command.run, "at": wall_time().at, "by": command.by}
+        self._publish(topics.CLOCK, {"schema": "novuss.clock/1"} | clock)
 
     def _is_laying_out(self, incident: Incident) -> bool:
         """Hands that do what the last ruling asks: put back, lay out, set up the next set."""
@@ -153,7 +196,7 @@ class Referee:
             return True
         named = {i for event in incident.timeline if isinstance(event, Touched) for i in event.discs}
         named |= {event.disc for event in incident.timeline if isinstance(event, Lifted)}
-        asked = {p.id for p in (*(last.place or ()), *(last.restore or ()))}
+        asked = set() if self._state is None else {place.id for place in self._state.core.set.awaiting}
         return bool(named) and named <= asked
 
     def _send(self, line: LogLine, ruling: Ruling) -> None:
@@ -187,6 +230,8 @@ def messages(line: LogLine, ruling: Ruling) -> list[Message]:
     }
     if line.evidence is None:
         common["evidence_missing"] = NO_CLIP
+    if line.value.judge is not None:
+        common["judge"] = without_none(line.value.judge)
     out: list[Message] = []
     if line.value.stroke is not None:
         out.append((topics.STROKE, common | without_none(line.value.stroke)))

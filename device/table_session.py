@@ -70,7 +70,7 @@ class TableSession:
         if url is None:
             broker = opened.enter_context(EmbeddedBroker())
             url = broker.url
-            self._said(f"broker: {broker.url} and {broker.websocket_url} (built in)")
+            self._said(f"broker: {broker.public_url} and {broker.websocket_url} (built in)")
         self.publisher = opened.enter_context(Publisher(url, settings.table, self.outbox, on_judge=self._on_judge))
         if not self.publisher.wait_connected(CONNECT_WAIT_S):
             self._said(f"{self.publisher.connection.reason}; going on, rulings wait in the outbox")

@@ -5,14 +5,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import random
+import secrets
 import socket
 import threading
+from urllib.parse import quote
 
 from amqtt.broker import Broker
 from amqtt.contexts import BrokerConfig, ListenerConfig, ListenerType
 from amqtt.errors import BrokerError
 
+from device.messaging.address import PASSWORD_VARIABLE
+from device.messaging.guard import DOOR, LOCK, USER
 from rules.errors import SourceFailed
 
 _log = logging.getLogger(__name__)
@@ -22,15 +27,21 @@ LOOPBACK = "127.0.0.1"
 PORTS = range(20_000, 32_000)
 # Another server still may; that it happens five times over means something else.
 TRIES = 5
+# Bytes of randomness: beyond guessing.
+PASSWORD_BYTES = 18
 # Seconds; it starts in a tenth of one.
 START_TIMEOUT_S = 10.0
 STOP_TIMEOUT_S = 2.0
 
 
 class EmbeddedBroker:
-    """A running amqtt broker in a thread of its own; nothing is asked of who connects, because only this machine can."""
+    """A running amqtt broker in a thread of its own. Everybody on this machine may listen; `url` holds the password for speaking.
+
+    The password is that of the environment where there is one, so that other programs can be given it, else a new one each time.
+    """
 
     def __init__(self) -> None:
+        self._password = os.environ.get(PASSWORD_VARIABLE) or secrets.token_urlsafe(PASSWORD_BYTES)
         self._loop = asyncio.new_event_loop()
         # amqtt can stumble over one client that leaves while another subscribes; that connection ends, all others go on.
         self._loop.set_exception_handler(_report)
@@ -56,12 +67,17 @@ class EmbeddedBroker:
 
     @property
     def url(self) -> str:
-        """For programs on this machine."""
+        """For the table itself: with the password, so not for printing."""
+        return f"mqtt://{USER}:{quote(self._password, safe='')}@{LOOPBACK}:{self.port}?protocol=3.1.1"
+
+    @property
+    def public_url(self) -> str:
+        """For programs on this machine that listen."""
         return f"mqtt://{LOOPBACK}:{self.port}?protocol=3.1.1"
 
     @property
     def websocket_url(self) -> str:
-        """For browsers on this machine."""
+        """For browsers on this machine that listen."""
         return f"ws://{LOOPBACK}:{self.websocket_port}"
 
     def stop(self) -> None:
@@ -89,7 +105,7 @@ class EmbeddedBroker:
                     "default": ListenerConfig(type=ListenerType.TCP, bind=f"{LOOPBACK}:{self.port}"),
                     "websocket": ListenerConfig(type=ListenerType.WS, bind=f"{LOOPBACK}:{self.websocket_port}"),
                 },
-                plugins={"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}},
+                plugins={DOOR: {"password": self._password}, LOCK: {}},
             )
         )
         await broker.start()

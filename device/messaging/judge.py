@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from device.messaging.link import Incoming
+from device.orders import KINDS, Order
 from device.storage.lines import UNREADABLE
 from rules.errors import NovussError
 from rules.facts import Judge
@@ -26,11 +27,15 @@ Send = Callable[[bytes, bytes | None], None]
 
 
 class JudgeRequest:
-    """One command and the way to answer it, at once or later, from any thread; only the first answer counts."""
+    """One command and the way to answer it, at once or later, from any thread; only the first answer counts.
 
-    def __init__(self, command: Judge, correlation: str | None, answer: Callable[[Answer], None]) -> None:
+    With `preview` it is only asked what the command would do.
+    """
+
+    def __init__(self, command: Order, correlation: str | None, answer: Callable[[Answer], None], *, preview: bool = False) -> None:
         self.command = command
         self.correlation = correlation
+        self.preview = preview
         self._answer = answer
 
     def accept(self, **details: Any) -> None:  # noqa: ANN401 - whatever the answer's JSON is to carry
@@ -62,7 +67,7 @@ class JudgeDesk:
                 if (known := self._answers[correlation]) is not None:
                     self._send(known, message.correlation)
                 return
-            command = _decoded(message.payload)
+            command, preview = _decoded(message.payload)
         except _Refused as refusal:
             self._reply(None, message.correlation, {"accepted": False, "error": str(refusal)})
             return
@@ -70,7 +75,8 @@ class JudgeDesk:
             self._answers[correlation] = None
             if len(self._answers) > REMEMBERED:
                 self._answers.popitem(last=False)
-        request = JudgeRequest(command, _text(correlation), _once(lambda answer: self._reply(correlation, message.correlation, answer)))
+        answer = _once(lambda answer: self._reply(correlation, message.correlation, answer))
+        request = JudgeRequest(command, _text(correlation), answer, preview=preview)
         try:
             self._handler(request)
         except NovussError as error:
@@ -91,6 +97,11 @@ class _Refused(NovussError):
     """The message is no command to obey."""
 
 
+class _Envelope(msgspec.Struct, frozen=True):
+    command: str = ""
+    preview: bool = False
+
+
 class _Correlated(msgspec.Struct, frozen=True):
     correlation: str | None = None
 
@@ -106,11 +117,12 @@ def _correlation_in(payload: bytes) -> bytes | None:
     return found.encode() if found is not None else None
 
 
-def _decoded(payload: bytes) -> Judge:
+def _decoded(payload: bytes) -> tuple[Order, bool]:
     if len(payload) > LONGEST_COMMAND:
         raise _Refused(f"a command is at most {LONGEST_COMMAND} bytes long")
     try:
-        return msgspec.json.decode(payload, type=Judge)
+        envelope = msgspec.json.decode(payload, type=_Envelope)
+        return msgspec.json.decode(payload, type=KINDS.get(envelope.command, Judge)), envelope.preview
     except UNREADABLE as error:
         raise _Refused(f"no judge command: {error}") from error
 

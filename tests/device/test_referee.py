@@ -10,8 +10,9 @@ import pytest
 
 from device import topics
 from device.messaging.judge import JudgeRequest
+from device.orders import Order, SetClock, StartMatch
 from device.referee import NewMatch, Referee
-from device.storage.match_log import MatchLog
+from device.storage.match_log import MatchLog, read_lines
 from device.storage.outbox import Outbox
 from rules.errors import EntryUnusable
 from rules.facts import (
@@ -67,6 +68,7 @@ class Table:
 
     def __init__(self, folder: Path, waiting_limit: int = 1000) -> None:
         self.state: dict[str, Any] = {}
+        self.clock: dict[str, Any] = {}
         self.rulings: list[Ruling] = []
         self.log, recovered = MatchLog.open(folder / "log.jsonl")
         self.outbox = Outbox.open(folder / "outbox", waiting_limit=waiting_limit)
@@ -75,6 +77,8 @@ class Table:
     def _publish(self, topic: topics.Topic, payload: Any) -> None:
         if topic is topics.MATCH:
             self.state = msgspec.to_builtins(payload)
+        if topic is topics.CLOCK:
+            self.clock = msgspec.to_builtins(payload)
 
     def sent(self) -> list[tuple[int, str, dict[str, Any]]]:
         return [(i.seq, i.topic, msgspec.json.decode(i.payload)) for i in self.outbox.read(1, 1000)]
@@ -195,4 +199,60 @@ def test_a_judge_is_answered_with_entry_and_ruling_or_with_the_reason(tmp_path: 
     assert "99" in answers[3]["error"]
     assert answers[1]["entry"] == 1
     assert answers[1]["ruling"]["warnings"]["N"] == 1
+    table.close()
+
+
+def asked(table: Table, command: Order, *, preview: bool = False) -> dict[str, Any]:
+    answers: list[Any] = []
+    table.referee.judge(JudgeRequest(command, None, answers.append, preview=preview))
+    return dict(answers[0])
+
+
+def test_a_preview_tells_both_states_and_keeps_nothing(tmp_path: Path) -> None:
+    table = Table(tmp_path)
+    table.referee.begin(MATCH, resume=False)
+    table.referee.enter(Entry(stroke=stroke()))
+    sent = table.sent()
+    found = asked(table, Judge(command="void", entry=1), preview=True)
+    assert (found["before"]["turn"], found["after"]["turn"], found["ruling"]["refolded"][0]["entry"]) == ("N", "S", 1)
+    assert "99" in asked(table, Judge(command="void", entry=99), preview=True)["error"]
+    assert table.sent() == sent
+    assert len((tmp_path / "log.jsonl").read_text().splitlines()) == 2
+    table.close()
+
+
+def test_a_judge_starts_a_match_but_not_over_one_that_is_played(tmp_path: Path) -> None:
+    table = Table(tmp_path)
+    begin = StartMatch(command="start_match", match=MATCH, by="Zane")
+    assert asked(table, begin, preview=True)["accepted"]
+    assert not table.referee.has_match
+    assert asked(table, begin)["match"]["by"] == "Zane"
+    table.referee.enter(Entry(stroke=stroke()))
+    assert "end that match first" in asked(table, begin)["error"]
+    nobody = msgspec.structs.replace(MATCH, ruleset="mine")
+    assert "unknown ruleset" in asked(table, msgspec.structs.replace(begin, match=nobody, force=True))["error"]
+    assert asked(table, msgspec.structs.replace(begin, force=True))["accepted"]
+    assert [line.value.match.by for line in read_lines(tmp_path / "log.jsonl").lines if line.value.match] == ["Zane", "Zane"]
+    table.close()
+
+
+def test_the_clock_runs_until_a_stroke_is_made(tmp_path: Path) -> None:
+    table = Table(tmp_path)
+    table.referee.begin(MATCH, resume=False)
+    assert table.clock["run"] is False
+    assert asked(table, SetClock(command="clock", span="stroke", by="Zane"))["accepted"]
+    assert (table.clock["run"], table.clock["limit_s"], table.clock["by"]) == (True, 30.0, "Zane")
+    table.referee.enter(Entry(stroke=stroke()))
+    assert table.clock["run"] is False
+    assert len((tmp_path / "log.jsonl").read_text().splitlines()) == 2, "the clock is no entry"
+    table.close()
+
+
+def test_a_judge_s_command_is_told_with_its_ruling(tmp_path: Path) -> None:
+    table = Table(tmp_path)
+    table.referee.begin(MATCH, resume=False)
+    asked(table, Judge(command="warning", side="N", clause="19.1.e", by="Zane"))
+    told = table.sent()[0][2]
+    assert told["judge"] == {"command": "warning", "side": "N", "clause": "19.1.e", "by": "Zane"}
+    assert told["at"]
     table.close()

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from device.start_position import colours_at_start, match_at_start
 from rules.facts import SeenDisc
+from rules.start_position import colours_at_start, match_at_start
 from rules.table import OPPOSITE, TOWARD, Colour, Side
 
 

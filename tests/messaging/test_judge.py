@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 from device.messaging import JudgeRequest, Publisher
 from device.messaging.judge import LONGEST_COMMAND, REMEMBERED, JudgeDesk
 from device.messaging.link import Incoming
+from device.orders import SetClock, StartMatch
 from device.storage import Outbox
 from rules.errors import InputUnusable
+from rules.facts import Judge
 from tests.parts.brokers import Mosquitto, Subscriber, publish_until, wait_until
 
 WARNING = '{"command":"warning","side":"N","clause":"19.1.e","correlation":"c-1"}'
@@ -154,3 +156,16 @@ def test_any_bytes_get_an_answer(payload: bytes) -> None:
     desk = Desk(lambda request: request.accept())
     desk.receive(incoming(payload))
     assert len(desk.sent) == 1
+
+
+def test_a_match_to_start_the_clock_and_a_question_are_told_apart() -> None:
+    desk = Desk()
+    players = '{"S":{"name":"A","colour":"red"},"N":{"name":"B","colour":"black"}}'
+    match = f'{{"id":"m","ruleset":"casual","format":"singles","sets":3,"players":{players},"first_turn":"S"}}'
+    desk.receive(incoming(f'{{"command":"start_match","match":{match},"by":"Zane"}}'))
+    desk.receive(incoming('{"command":"clock","span":"between"}'))
+    desk.receive(incoming('{"command":"void","entry":3,"preview":true}'))
+    desk.receive(incoming('{"command":"clock","span":"a while"}'))
+    kinds = [(type(r.command), r.preview) for r in desk.requests]
+    assert kinds == [(StartMatch, False), (SetClock, False), (Judge, True)]
+    assert desk.sent[0][0]["accepted"] is False

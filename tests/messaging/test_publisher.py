@@ -18,6 +18,7 @@ from device import topics
 from device.cli import main
 from device.messaging import EmbeddedBroker, Publisher
 from device.messaging.backoff import Backoff
+from device.messaging.guard import USER
 from device.storage import Outbox
 from rules.errors import Bug, InputUnusable
 from tests.parts.brokers import Mosquitto, Subscriber, free_port, wait_until
@@ -53,7 +54,8 @@ def test_messages_arrive_in_order_under_rising_seq(
 @pytest.mark.parametrize("scheme", ["mqtt", "ws"])
 def test_the_built_in_broker_serves_real_clients(embedded: EmbeddedBroker, subscribe: Subscribe, outbox: Outbox, scheme: str) -> None:
     subscriber = subscribe(embedded.port, keeps_session=False)
-    url = embedded.url if scheme == "mqtt" else f"{embedded.websocket_url}?protocol=3.1.1"
+    over_web = embedded.url.replace(f"mqtt://{USER}", f"ws://{USER}").replace(str(embedded.port), str(embedded.websocket_port))
+    url = embedded.url if scheme == "mqtt" else over_web
     with Publisher(url, "t1", outbox) as publisher:
         publisher.publish_state(topics.MATCH, {"score": [1, 0]})
         for number in range(100):
@@ -70,7 +72,7 @@ def test_the_built_in_broker_serves_real_clients(embedded: EmbeddedBroker, subsc
 def test_a_broker_that_speaks_only_3_1_1_is_found_out(embedded: EmbeddedBroker, outbox: Outbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("device.messaging.link.CONNECT_TIMEOUT_S", 1.0)
     outbox.put("ruling", {})
-    with Publisher(f"mqtt://127.0.0.1:{embedded.port}", "t1", outbox) as publisher:
+    with Publisher(embedded.url.removesuffix("?protocol=3.1.1"), "t1", outbox) as publisher:
         assert publisher.wait_drained(8)
 
 
@@ -223,6 +225,6 @@ def test_table_status_asks_any_broker(embedded: EmbeddedBroker, outbox: Outbox, 
         publisher.publish_state(topics.MATCH, {"score": [1, 0]})
         assert publisher.wait_drained(5)
         with pytest.raises(SystemExit) as left:
-            main(["table", "status", "--mqtt", embedded.url, "--table", "t1"])
+            main(["table", "status", "--mqtt", embedded.public_url, "--table", "t1"])
     assert left.value.code == 0
     assert json.loads(capsys.readouterr().out)["match"] == {"score": [1, 0]}
