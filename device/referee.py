@@ -16,12 +16,12 @@ import msgspec
 from device import topics
 from device.clock import wall_time
 from device.messaging.judge import JudgeRequest
-from device.orders import SPANS_S, SetClock, StartMatch
 from device.storage.match_log import LogLine, MatchLog, Recovered, without_none
 from device.storage.outbox import Message, Outbox
 from rules.errors import NovussError, OutboxFull, StorageFailed
 from rules.facts import Entry, Incident, Judge, Lifted, Match, SeenDiscs, Touched
 from rules.fold import State, match_state, start, step
+from rules.orders import SPANS_S, SetClock, StartMatch
 from rules.ruling import Ruling
 from rules.start_position import colours_at_start, match_at_start
 from rules.table import Side

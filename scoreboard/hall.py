@@ -18,60 +18,36 @@ from scoreboard.feed import Feed
 from scoreboard.hall_view import hall_view, needs_judge
 from scoreboard.hub import Hub
 from scoreboard.pages import Pages, Room, application, board_routes, lang_of, stream_of
+from scoreboard.service import Service
 from scoreboard.state import Section
 from scoreboard.store import Store
-from scoreboard.web import BoardNotStarted, WebServer
 
 MAX_TABLES: Final = 500  # a hall has tens; names are made by whoever publishes, so their number is bounded
 HALL_SECTIONS: Final[tuple[Section, ...]] = ("link", "hall")
 IN_LIST: Final = frozenset({"link", "match", "ruling"})  # what the list shows of a table; moving discs don't change it
 
 
-class Hall:
-    """Serves every table that publishes below `novuss/`. `start()` returns its address, `stop()` ends it within a second."""
+class Hall(Service):
+    """Serves every table that publishes below `novuss/`."""
 
     def __init__(self, broker_url: str, host: str = "127.0.0.1", port: int = 8090) -> None:
-        self._hub = Hub()
         self._stores: dict[str, Store] = {}
         self._up = False
-        self._feed = Feed(broker_url, f"{topics.PREFIX}/#", self._on_message, self._on_link)
         self._pages = Pages(time.monotonic)
+        feed = Feed(broker_url, f"{topics.PREFIX}/#", self._on_message, self._on_link)
         routes = [
             Route("/", self._list),
             Route("/events", self._events),
             Route("/healthz", self._healthz),
             *board_routes("/table/{table}/", self._room, self._pages),
         ]
-        self._web = WebServer(application(routes, self._hub), host, port)
-        self._url: str | None = None
-
-    @property
-    def url(self) -> str:
-        """Where the hall page is; raises `BoardNotStarted` before `start()`."""
-        if self._url is None:
-            raise BoardNotStarted("the hall page has not been started")
-        return self._url
+        hub = Hub()
+        super().__init__(feed, hub, application(routes, hub), host, port)
 
     @property
     def tables(self) -> tuple[str, ...]:
         """Names of the tables that have published something."""
         return tuple(self._stores)
-
-    def start(self) -> str:
-        """Open the port (the next free one when it is taken), start serving and return the address."""
-        self._url = self._web.start()
-        self._feed.start()
-        return self._url
-
-    def stop(self) -> None:
-        """Close streams, pages and the MQTT connection; safe to call twice."""
-        if self._url is None:
-            return
-        self._url = None
-        self._web.ask_to_stop()
-        self._hub.close_from_thread()
-        self._feed.stop()
-        self._web.wait_stopped()
 
     # --- MQTT's thread ------------------------------------------------------------------------------------------------
 

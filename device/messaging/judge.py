@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 
 from device.messaging.link import Incoming
-from device.orders import KINDS, Order
 from device.storage.lines import UNREADABLE
 from rules.errors import NovussError
 from rules.facts import Judge
+from rules.orders import KINDS, Order
 
 _log = logging.getLogger(__name__)
 

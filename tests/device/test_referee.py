@@ -10,7 +10,6 @@ import pytest
 
 from device import topics
 from device.messaging.judge import JudgeRequest
-from device.orders import Order, SetClock, StartMatch
 from device.referee import NewMatch, Referee
 from device.storage.match_log import MatchLog, read_lines
 from device.storage.outbox import Outbox
@@ -32,6 +31,7 @@ from rules.facts import (
     Struck,
     Touched,
 )
+from rules.orders import Order, SetClock, StartMatch
 from rules.ruling import Ruling
 from rules.table import Side
 from tests.device.test_start_position import row

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from device.messaging import JudgeRequest, Publisher
 from device.messaging.judge import LONGEST_COMMAND, REMEMBERED, JudgeDesk
 from device.messaging.link import Incoming
-from device.orders import SetClock, StartMatch
 from device.storage import Outbox
 from rules.errors import InputUnusable
 from rules.facts import Judge
+from rules.orders import SetClock, StartMatch
 from tests.parts.brokers import Mosquitto, Subscriber, publish_until, wait_until
 
 WARNING = '{"command":"warning","side":"N","clause":"19.1.e","correlation":"c-1"}'
