@@ -20,6 +20,7 @@ DISCS: Final = Topic("discs", retained=True, qos=0)
 MATCH: Final = Topic("match", retained=True, qos=1)
 CLOCK: Final = Topic("clock", retained=True, qos=1)
 STATS: Final = Topic("stats", retained=True, qos=1)
+EVIDENCE: Final = Topic("evidence", retained=True, qos=1)  # the last clips and stills, and how full their folder is
 STROKE: Final = Topic("stroke", retained=False, qos=1)
 RULING: Final = Topic("ruling", retained=False, qos=1)
 INCIDENT: Final = Topic("incident", retained=False, qos=1)
