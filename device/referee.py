@@ -15,20 +15,20 @@ import msgspec
 
 from device import topics
 from device.clock import wall_time
+from device.evidence.clerk import Clerk
 from device.messaging.judge import JudgeRequest
 from device.storage.match_log import LogLine, MatchLog, Recovered, without_none
 from device.storage.outbox import Message, Outbox
 from rules.errors import NovussError, OutboxFull, StorageFailed
 from rules.facts import Entry, Incident, Judge, Lifted, Match, SeenDiscs, Touched
 from rules.fold import State, match_state, start, step
-from rules.orders import SPANS_S, SetClock, StartMatch
+from rules.orders import SPANS_S, KeepEvidence, SetClock, StartMatch
 from rules.ruling import Ruling
 from rules.start_position import colours_at_start, match_at_start
 from rules.table import Side
 
 _log = logging.getLogger(__name__)
 
-NO_CLIP: Final = "clips are not recorded by this version"
 _SEEN_TWICE: Final = 2  # looks at a start position before it is believed; a hand may still be laying it out at the first
 
 
@@ -49,13 +49,21 @@ class Referee:
     """Rules on entries in the order they come, and remembers them."""
 
     def __init__(
-        self, log: MatchLog, recovered: Recovered, outbox: Outbox, publish: Publish, new_match: NewMatch, on_ruling: OnRuling
+        self,
+        log: MatchLog,
+        recovered: Recovered,
+        outbox: Outbox,
+        publish: Publish,
+        new_match: NewMatch,
+        on_ruling: OnRuling,
+        clerk: Clerk | None = None,
     ) -> None:
         self._log = log
         self._outbox = outbox
         self._publish = publish
         self._new_match = new_match
         self._on_ruling = on_ruling
+        self._clerk = clerk or Clerk()
         self._state: State | None = None
         self._last: Ruling | None = None
         self._start_seen = 0
@@ -69,6 +77,7 @@ class Referee:
         """The state of the log, and into the outbox whatever a crash kept from it: each entry once, in the log's order."""
         missing = set(self._outbox.missing([line.key for line in recovered.lines if line.entry]))
         for line in recovered.lines:
+            self._clerk.recall(line)
             ruling = self._fold(line.value)
             if ruling is not None and line.key in missing:
                 self._send(line, ruling)
@@ -105,7 +114,7 @@ class Referee:
         if resume and self._state is not None and self._state.match.id == match.id:
             self._announce()
             return
-        self._log.append(Entry(match=match))
+        self._clerk.recall(self._log.append(Entry(match=match)))
         self._fold(Entry(match=match))
         self._announce()
 
@@ -125,10 +134,12 @@ class Referee:
         if self._state is None or (entry.incident is not None and self._is_laying_out(entry.incident)):
             return None
         state, ruling = step(self._state, entry)  # first, because an entry that raises must not get into the log
-        line = self._log.append(entry)
+        booking = self._clerk.book(entry, ruling)
+        line = self._log.append(entry, booking.name, booking.missing)
         self._state, self._last = state, ruling
         self._send(line, ruling)
         self._announce()
+        self._clerk.file(line, ruling, state.names)
         if entry.stroke is not None and self._clock_runs:
             self._set_clock(SetClock(command="clock", run=False))
         self._on_ruling(ruling, state)
@@ -142,6 +153,8 @@ class Referee:
             if isinstance(command, SetClock):
                 self._set_clock(command)
                 request.accept()
+            elif isinstance(command, KeepEvidence):
+                self._clerk.hold(command, request)
             elif isinstance(command, StartMatch):
                 self._start_as_told(command, request)
             elif self._state is None:
@@ -229,7 +242,7 @@ def messages(line: LogLine, ruling: Ruling) -> list[Message]:
         "evidence": line.evidence,
     }
     if line.evidence is None:
-        common["evidence_missing"] = NO_CLIP
+        common["evidence_missing"] = line.evidence_missing or "off"
     if line.value.judge is not None:
         common["judge"] = without_none(line.value.judge)
     out: list[Message] = []

@@ -32,5 +32,14 @@ class SetClock(msgspec.Struct, frozen=True, kw_only=True):
     by: str | None = None
 
 
-Order = Judge | StartMatch | SetClock
-KINDS: Final[dict[str, type[Judge | StartMatch | SetClock]]] = {"start_match": StartMatch, "clock": SetClock}
+class KeepEvidence(msgspec.Struct, frozen=True, kw_only=True):
+    """Keep the clip and still of a ruling whatever makes room for newer ones, or, with `keep` false, no longer."""
+
+    command: Literal["keep_evidence"]
+    evidence: str
+    keep: bool = True
+    by: str | None = None
+
+
+Order = Judge | StartMatch | SetClock | KeepEvidence
+KINDS: Final[dict[str, type[Order]]] = {"start_match": StartMatch, "clock": SetClock, "keep_evidence": KeepEvidence}

@@ -3,7 +3,7 @@
 Nothing here can hold up a frame or a ruling: both only leave work in bounded queues, and what is lost is counted and said.
 """
 
-from device.evidence.record import Piece, Reason
+from device.evidence.record import Piece
 from device.evidence.shelf import Shelf
 
-__all__ = ["Piece", "Reason", "Shelf"]
+__all__ = ["Piece", "Shelf"]

@@ -21,9 +21,10 @@ from device.clock import wall_time
 from device.evidence.clip import Abandoned, write_clip
 from device.evidence.film import Shot, Take
 from device.evidence.moment import Point
-from device.evidence.record import STILL, Clip, Ground, Moment, Piece, Protection, Reason
+from device.evidence.record import STILL, Clip, Ground, Moment, Piece, Protection
 from device.evidence.shelf import NoRoom, Shelf
 from device.evidence.still import Scene, draw_still
+from device.storage.match_log import Reason
 from rules.errors import StorageFailed
 from rules.ruling import Ruling
 

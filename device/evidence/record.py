@@ -11,8 +11,6 @@ NAME: Final = re.compile(r"[0-9]{7,12}-[0-9a-f]{8}")  # counted for the ring's o
 RECORD: Final = "evidence.json"
 STILL: Final = "still.jpg"
 
-# Why a ruling has no clip; docs/evidence.md says each in a sentence.
-Reason = Literal["off", "judge", "no_frames", "behind", "disk_full", "quota", "failed"]
 # What protects a piece from being the next that makes room.
 Ground = Literal["review", "overridden", "voided", "judge"]
 

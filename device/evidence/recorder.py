@@ -18,10 +18,10 @@ from calibration.camera import Camera
 from device.evidence.darkroom import Announce, DarkRoom
 from device.evidence.film import Film, Order, Take, UnderWay, developed
 from device.evidence.moment import deciding, span_s
-from device.evidence.record import Ground, Reason
+from device.evidence.record import Ground
 from device.evidence.shelf import Shelf
 from device.sources.frame import Frame
-from device.storage.match_log import LogLine
+from device.storage.match_log import LogLine, Reason
 from rules.facts import Incident, Stroke
 from rules.ruling import Ruling
 from rules.table import Side

@@ -9,7 +9,7 @@ import hashlib
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -18,6 +18,8 @@ from device.storage.lines import UNREADABLE, Damage, LineFile, complete_lines
 from rules.errors import Bug, LogUnusable
 from rules.facts import Entry
 
+# Why there is no clip of an entry: not filming, a judge's own entry, not on the film, behind, disk or quota full, a failure.
+Reason = Literal["off", "judge", "no_frames", "behind", "disk_full", "quota", "failed"]
 # 128 bits: no two lines of a lifetime of logs share a key.
 KEY_BYTES = 16
 
@@ -33,6 +35,7 @@ class LogLine(msgspec.Struct, frozen=True):
     at: str | None = None
     clock_synchronised: bool | None = None
     evidence: str | None = None
+    evidence_missing: Reason | None = None
 
 
 class Recovered(msgspec.Struct, frozen=True):
@@ -46,6 +49,7 @@ class _Envelope(msgspec.Struct, frozen=True):
     at: str | None = None
     clock_synchronised: bool | None = None
     evidence: str | None = None
+    evidence_missing: Reason | None = None
 
 
 class MatchLog:
@@ -76,19 +80,17 @@ class MatchLog:
         """Where the log is."""
         return self._file.path
 
-    def append(self, entry: Entry, evidence: str | None = None) -> LogLine:
+    def append(self, entry: Entry, evidence: str | None = None, evidence_missing: Reason | None = None) -> LogLine:
         """Add one entry, stamped with wall time; on StorageFailed the log is as it was before."""
         now = self._wall()
-        envelope = {"at": now.at, "clock_synchronised": now.synchronised}
-        if evidence is not None:
-            envelope["evidence"] = evidence
+        about = _Envelope(now.at, now.synchronised, evidence, evidence_missing)
         body = without_none(entry)
         if len(body) != 1:
             raise Bug(f"a log entry is exactly one of match, stroke, incident, judge; got {sorted(body)}")
-        raw = msgspec.json.encode(body | envelope)
+        raw = msgspec.json.encode(body | without_none(about))
         with self._lock:
             self._file.append(raw)
-            return self._counter.count(raw, entry, _Envelope(now.at, now.synchronised, evidence))
+            return self._counter.count(raw, entry, about)
 
     def close(self) -> None:
         """Let go of the file and its lock."""
@@ -126,7 +128,8 @@ class _Counter:
             self._entry += 1
         identity = msgspec.json.encode((self._line, self._match_id, self._entry)) + raw
         key = hashlib.blake2b(identity, digest_size=KEY_BYTES).hexdigest()
-        return LogLine(self._line, self._match_id, self._entry, key, entry, envelope.at, envelope.clock_synchronised, envelope.evidence)
+        about = (envelope.at, envelope.clock_synchronised, envelope.evidence, envelope.evidence_missing)
+        return LogLine(self._line, self._match_id, self._entry, key, entry, *about)
 
 
 def _parsed(raw_lines: list[bytes], counter: _Counter) -> Iterator[LogLine]:
