@@ -19,6 +19,7 @@ import msgspec
 from calibration.camera import Camera
 from device import health, topics
 from device.drift_guard import DriftGuard
+from device.evidence.recorder import LATE_S, Recorder
 from device.messaging.judge import JudgeRequest
 from device.referee import Referee
 from device.service import Service
@@ -44,13 +45,23 @@ class Monitor:
     """Watches one source until its end or `stop()`."""
 
     def __init__(
-        self, source: Source, camera: Camera, referee: Referee, publish: Publish, service: Service, folder: Path, *, live: bool
+        self,
+        source: Source,
+        camera: Camera,
+        referee: Referee,
+        publish: Publish,
+        service: Service,
+        folder: Path,
+        recorder: Recorder | None = None,
+        *,
+        live: bool,
     ) -> None:
         self._source = source
         self._referee = referee
         self._publish = publish
         self._service = service
         self._folder = folder
+        self._recorder = recorder
         self._made_at = camera.calibration.made_at
         self._rms_px = camera.calibration.rms_px
         self._live = live
@@ -78,6 +89,8 @@ class Monitor:
             self._guard.stop()
             self._hand_over(_END, wait=True)
             self._ruler.join()
+            if self._recorder is not None:
+                self._recorder.close(LATE_S if self._stopping.is_set() or self._failure is not None else None)
             self._source.close()
         if self._failure is not None:
             raise self._failure
@@ -112,6 +125,9 @@ class Monitor:
         facts = self._watcher.push(frame.image, frame.t_ns, frame.seq)
         self.timing.frame(frame.seq, time.perf_counter() - started_s)
         self._service.frame()
+        if self._recorder is not None:
+            busy = self._watcher.moving
+            self._recorder.offer(frame, self._watcher.under_way if busy else (), busy=busy)
         if not self._watcher.moving and not self._watcher.hands:
             self._guard.offer(frame)
         for fact in facts:
@@ -134,7 +150,8 @@ class Monitor:
                 "stopped": self._guard.reason,
                 "no_calls": self._no_calls,
             }
-            self._publish(topics.HEALTH, {"schema": "novuss.health/1"} | figures | machine | calibration | camera)
+            evidence = {"evidence": None if self._recorder is None else self._recorder.figures()}
+            self._publish(topics.HEALTH, {"schema": "novuss.health/1"} | figures | machine | calibration | camera | evidence)
 
     def _hand_over(self, fact: Fact, *, wait: bool) -> None:
         """Leave a fact for the referee. A file may wait for it, a camera may not."""

@@ -27,6 +27,7 @@ class SessionSettings:
     table: str
     log: Path
     outbox: Path
+    evidence: Path | None = None
     mqtt: str | None = None  # None: the built-in broker
     with_mqtt: bool = True
     with_board: bool = True

@@ -15,14 +15,17 @@ from platformdirs import user_data_path
 from rich.console import Console
 from rich.logging import RichHandler
 
-from calibration.camera import Calibration, load_calibration
+from calibration.camera import Calibration, Camera, load_calibration
 from calibration.coarse import South
 from calibration.lens import load_lens
 from device import topics
+from device.evidence.clerk import Clerk
+from device.evidence.recorder import Recorder
+from device.evidence.shelf import Shelf
 from device.first_look import LookSettings, check, look, ready
 from device.messaging.address import parse_url
 from device.messaging.judge import JudgeRequest
-from device.monitor import Monitor
+from device.monitor import Monitor, Publish
 from device.referee import NewMatch, Referee
 from device.service import Service
 from device.sources.choose import PICAMERA, VIRTUAL, default_source, open_source
@@ -60,6 +63,8 @@ def watch(
     host: str = "127.0.0.1",
     port: int = 8080,
     no_board: Annotated[bool, Parameter(negative="")] = False,
+    evidence: Path | None = None,
+    no_evidence: Annotated[bool, Parameter(negative="")] = False,
     open_browser: Annotated[bool, Parameter(name="--open", negative="")] = False,
     lang: Lang = "en",
     seed: int | None = None,
@@ -112,6 +117,10 @@ def watch(
         Port of the scoreboard; the next free one is used when it is taken.
     no_board
         Serve no scoreboard.
+    evidence
+        Folder for clips and stills of the rulings; by default beside the log. `novuss evidence` lists, exports and protects them.
+    no_evidence
+        Keep no clips and stills.
     open_browser
         Open the scoreboard in a browser.
     lang
@@ -123,6 +132,8 @@ def watch(
     """
     if mqtt is not None and no_mqtt:
         raise WrongUsage("--mqtt and --no-mqtt exclude each other")
+    if evidence is not None and no_evidence:
+        raise WrongUsage("--evidence and --no-evidence exclude each other")
     if lens is not None and calibration is not None:
         raise WrongUsage("--lens and --calibration exclude each other: a calibration holds its lens")
     if not _TABLE_NAME.fullmatch(table):
@@ -141,11 +152,12 @@ def watch(
     game = int(time.time()) if seed is None else seed
     opened = open_source(chosen, seed=game, realtime=not fast)
     try:
-        log, outbox = _files(chosen, table, record, data)
+        log, outbox, beside = _files(chosen, table, record, data)
         settings = SessionSettings(
             table=table,
             log=log,
             outbox=outbox,
+            evidence=None if no_evidence else evidence or beside,
             mqtt=mqtt,
             with_mqtt=not no_mqtt,
             with_board=not no_board,
@@ -154,33 +166,40 @@ def watch(
             open_browser=open_browser,
         )
         live = chosen in {PICAMERA, VIRTUAL}
-        job = _Job(opened, settings, look_settings, NewMatch(ruleset, sets, first_turn), lang)
+        job = _Job(opened, settings, look_settings, NewMatch(ruleset, sets, first_turn), lang, patient=fast or not live)
         job.run(chosen, known, given, live=live, game=game)
     finally:
         opened.close()
 
 
-def _files(chosen: str, table: str, record: Path | None, data: Path | None) -> tuple[Path, Path]:
-    """Match log and outbox: a camera's matches, the virtual table's and each recording are never one log unless somebody says so."""
+def _files(chosen: str, table: str, record: Path | None, data: Path | None) -> tuple[Path, Path, Path]:
+    """Match log, outbox and evidence: matches of a camera, the virtual table and recordings share no log unless somebody says so."""
     if record is not None:
-        return record, (data / "outbox" if data is not None else record.with_name(record.name + ".outbox"))
+        outbox, evidence = (
+            (data / name if data is not None else record.with_name(f"{record.name}.{name}")) for name in ("outbox", "evidence")
+        )
+        return record, outbox, evidence
     home = data or user_data_path("novuss") / table
     if chosen == PICAMERA:
-        return home / "match.jsonl", home / "outbox"
+        return home / "match.jsonl", home / "outbox", home / "evidence"
     if chosen == VIRTUAL:
-        return home / "virtual" / "match.jsonl", home / "outbox"
-    return home / "recordings" / f"{Path(chosen).stem}-{time.strftime('%Y%m%d-%H%M%S')}.jsonl", home / "outbox"
+        return home / "virtual" / "match.jsonl", home / "outbox", home / "virtual" / "evidence"
+    log = home / "recordings" / f"{Path(chosen).stem}-{time.strftime('%Y%m%d-%H%M%S')}.jsonl"
+    return log, home / "outbox", home / "recordings" / "evidence"
 
 
 class _Job:
     """One run of the command."""
 
-    def __init__(self, source: Source, settings: SessionSettings, look_settings: LookSettings, new_match: NewMatch, lang: Lang) -> None:
+    def __init__(
+        self, source: Source, settings: SessionSettings, look_settings: LookSettings, new_match: NewMatch, lang: Lang, *, patient: bool
+    ) -> None:
         self._source = source
         self._settings = settings
         self._look = look_settings
         self._new_match = new_match
         self._lang = lang
+        self._patient = patient
         self._monitor: Monitor | None = None
         self._rulings = 0
 
@@ -189,14 +208,16 @@ class _Job:
             publish = (lambda *_: None) if session.publisher is None else session.publisher.publish_state
             calibration = self._find_table(chosen, live=live) if known is None else self._checked(chosen, known, live=live)
             publish(topics.CALIBRATION, calibration)
-            referee = Referee(session.log, session.recovered, session.outbox, publish, self._new_match, self._on_ruling)
+            camera = ready(calibration, self._source)
+            recorder = self._recorder(camera, publish)
+            clerk = Clerk(recorder)
+            referee = Referee(session.log, session.recovered, session.outbox, publish, self._new_match, self._on_ruling, clerk)
             if given is None and chosen == VIRTUAL:
                 given = msgspec.structs.replace(self._source.match, id=f"virtual-{game}-{int(time.time())}")  # type: ignore[attr-defined]
             if given is not None:
                 referee.begin(given, resume=chosen == PICAMERA)
             service = Service(lambda: session.publisher is None or session.publisher.connection.connected)
-            camera = ready(calibration, self._source)
-            self._monitor = Monitor(self._source, camera, referee, publish, service, self._settings.log.parent, live=live)
+            self._monitor = Monitor(self._source, camera, referee, publish, service, self._settings.log.parent, recorder, live=live)
             self._end_on_signals(self._monitor)
             if chosen == VIRTUAL:
                 _console.print(f"virtual table, match {game} (--seed {game} plays it again)")
@@ -210,6 +231,20 @@ class _Job:
                 )
             timing = self._monitor.timing
             _console.print(f"{timing.frames} frames watched, {timing.dropped} dropped, {self._rulings} rulings")
+
+    def _recorder(self, camera: Camera, publish: Publish) -> Recorder | None:
+        """What films the table; none where it shall not be, or where its folder cannot be used: refereeing goes on."""
+        folder = self._settings.evidence
+        if folder is None:
+            return None
+        recorder = Recorder(Shelf(folder), camera, self._settings.table, publish, patient=self._patient)
+        try:
+            recorder.start()
+        except NovussError as error:
+            _console.print(f"no clips and stills: {error}")
+            return None
+        _console.print(f"evidence: {folder}")
+        return recorder
 
     def _find_table(self, chosen: str, *, live: bool) -> Calibration:
         own_lens = getattr(self._source, "lens", None)

@@ -7,6 +7,7 @@ and goes on. What could not be caught or kept is counted, and said on `evidence`
 from __future__ import annotations
 
 import contextlib
+import logging
 import queue
 import threading
 import time
@@ -26,10 +27,14 @@ from rules.facts import Incident, Stroke
 from rules.ruling import Ruling
 from rules.table import Side
 
+_log = logging.getLogger(__name__)
+
 WAITING_FRAMES: Final = 6  # a tenth of a second at 60 frames a second; each is a whole picture in memory (4.8 MB)
 LATE_S: Final = 1.5  # at Ctrl-C people and systemd wait for no film longer than that
 _PATIENCE_S: Final = 600.0  # a recording waits for its film, but not for ever
 _POLL_S: Final = 0.01
+
+_Caught = tuple[Frame, UnderWay, bool]  # and whether something happened on the table
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,7 @@ class Recorder:
         self._patient = patient
         self._dark_room = DarkRoom(shelf, camera, table, announce)
         self._film = Film(self._dark_room.take)
-        self._frames: queue.Queue[tuple[Frame, UnderWay, bool] | None] = queue.Queue(WAITING_FRAMES)
+        self._frames: queue.Queue[_Caught | None] = queue.Queue(WAITING_FRAMES)
         self._catcher = threading.Thread(target=self._catch, name="film", daemon=True)
         self._closing = threading.Event()
         self.dropped = 0
@@ -125,14 +130,22 @@ class Recorder:
         self._shelf.release()
 
     def _catch(self) -> None:
-        before: tuple[Frame, UnderWay, bool] | None = None
+        before: _Caught | None = None
         while (caught := self._frames.get()) is not None:
-            frame, moving, busy = caught
-            if before is not None:
-                known = {disc[0] for disc in before[1]}
-                if busy != before[2] or any(disc[0] not in known for disc in moving):
-                    # Something begins, ends, or is set going: what it looked like just before and after is worth its full size.
+            frame, moving, _ = caught
+            try:
+                if before is not None and _is_news(before, caught):
                     self._film.add_sharp(developed(before[0], before[1], sharp=True))
                     self._film.add_sharp(developed(frame, moving, sharp=True))
-            self._film.add(developed(frame, moving, sharp=False))
+                self._film.add(developed(frame, moving, sharp=False))
+            except Exception:
+                # A fault of ours costs a frame; the rest of the day is filmed all the same.
+                self.dropped += 1
+                _log.exception("a frame was not caught")
             before = caught
+
+
+def _is_news(before: _Caught, now: _Caught) -> bool:
+    """Something begins, ends, or is set going: what it looked like just before and just after is worth its full size."""
+    known = {disc[0] for disc in before[1]}
+    return now[2] != before[2] or any(disc[0] not in known for disc in now[1])
