@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.strokes import followed, played
+from benchmarks.played import followed, played
 from calibration import Calibration, Camera, Lens
 from rules.check import check_entry
 from rules.facts import Contact, Entry, Match, Stroke

@@ -15,9 +15,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rules.table import HALF_MM, POCKET_RADIUS_MM, POCKETS_MM, SIDES, TOWARD, Kind, Pocket, Side
-from vision.motion.outline import Shape
-from vision.motion.segments import Break, Run
+from rules.table import HALF_MM, POCKET_RADIUS_MM, POCKETS_MM, SIDES, TOWARD, Pocket, Side
+from vision.motion.path import Path
+from vision.motion.segments import Break
 
 Array = NDArray[np.float64]
 
@@ -32,36 +32,8 @@ _BACKING: Final = 0.3  # share of the push that goes toward what backs a disc
 _GUESS_MM_S: Final = 100.0  # a kick this strong is somebody's even if nothing seems to be in reach
 _GUESS_REACH_MM: Final = 30.0  # how far off that somebody may seem: a striker's run of two sightings across a contact is off by this
 _GUESSED: Final = 0.6  # confidence of such a contact: for review
+_CLOSING_MM_S: Final = 1.0  # what lay still beside a disc that lay still has not pushed it
 _NEEDED_MM_S: Final = 80.0  # a partner that must have got this much and shows no break speaks against the contact
-
-
-@dataclass(frozen=True, slots=True)
-class Path:
-    """One disc's way through a stroke: where it lay, its runs and breaks, the pocket that took it."""
-
-    id: str
-    kind: Kind
-    shape: Shape
-    rest_mm: Array | None
-    runs: Sequence[Run]
-    breaks: Sequence[Break]
-    pocket: Pocket | None
-    last_s: float
-    vanished: bool = False
-
-    @property
-    def mass(self) -> float:
-        """Same wood for all: volume, any unit."""
-        return self.shape.radius_mm**2 * self.shape.height_mm
-
-    def at(self, t_s: float) -> Array | None:
-        """Axis at a time; None where the disc has never been."""
-        if not self.breaks:
-            return self.runs[0].at(t_s) if self.runs else self.rest_mm
-        for kink in self.breaks:
-            if t_s <= kink.t_s:
-                return kink.before.at(t_s)
-        return self.breaks[-1].after.at(t_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +52,16 @@ class _Push:
     other: str
     normal: Array
     gap_mm: float
+    alone: bool = True
 
 
 def _pushes(path: Path, kink: Break, paths: Mapping[str, Path]) -> list[_Push]:
-    """Everything in reach of a disc at a break, with the direction in which it pushes."""
+    """Everything in reach of a disc at a break, with the direction in which it pushes.
+
+    A disc pushes only what it came to, or what came to it, unless it is hit itself at that moment and hands the hit on; a rail that the
+    disc did not come to only pushes back what something else pushes into it, never alone.
+    """
+    own = kink.before.velocity_at(kink.t_s)
     out = []
     slack = _REACH_MM + 2 * kink.sigma_s * max(kink.before.speed_mm_s, kink.after.speed_mm_s) * (kink.sigma_s < 0.01)
     for other in paths.values():
@@ -96,12 +74,15 @@ def _pushes(path: Path, kink: Break, paths: Mapping[str, Path]) -> list[_Push]:
         distance = float(np.hypot(*between))
         gap = distance - path.shape.radius_mm - other.shape.radius_mm
         if distance > 0 and abs(gap) < slack:
+            closing = float((other.velocity_before(kink.t_s) - own) @ between) / distance
+            if closing < _CLOSING_MM_S and not other.is_kicked(kink.t_s, _MATCH_S + 2 * kink.sigma_s):
+                continue
             out.append(_Push(other.id, between / distance, gap))
     for side in SIDES:
         inward = -np.array(TOWARD[side], dtype=np.float64)
         gap = HALF_MM + float(kink.at_mm @ inward) - path.shape.radius_mm
         if abs(gap) < slack:
-            out.append(_Push(side, inward, gap))
+            out.append(_Push(side, inward, gap, alone=float(own @ inward) < -_CLOSING_MM_S))
     return out
 
 
@@ -111,7 +92,7 @@ def _explain(kick: Array, pushes: Sequence[_Push]) -> tuple[list[_Push], float]:
     best: tuple[list[_Push], float] = ([], 1.0)
     for push in pushes:
         along = float(kick @ push.normal)
-        if along > 0:
+        if along > 0 and push.alone:
             left = float(np.hypot(*(kick - along * push.normal))) / size
             score = left + 0.05 * abs(push.gap_mm)
             if score < best[1] + 0.05 * (abs(best[0][0].gap_mm) if best[0] else 0.0):

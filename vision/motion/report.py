@@ -31,9 +31,9 @@ from rules.facts import (
 )
 from rules.table import SIDES, Side, depth_mm
 from vision.motion.consistent import whole_incident, whole_stroke
-from vision.motion.contacts import Path, Touch, deepest, over_edge, touches
+from vision.motion.contacts import Touch, deepest, over_edge, touches
 from vision.motion.leaving import over_rail
-from vision.motion.segments import Run, breaks, deceleration, resting, split
+from vision.motion.path import Path, paths_of
 from vision.motion.track import Track
 
 _TOGETHER_S: Final = 0.002  # first contacts nearer than this are not told apart; the book never sees them as two (13.3)
@@ -69,35 +69,11 @@ class Told:
     slowing_mm_s2: float
 
 
-def _paths(tracks: Mapping[str, Track], slowing_mm_s2: float) -> tuple[dict[str, Path], float]:
-    starts: dict[str, Run | None] = {}
-    for track in tracks.values():
-        seen = track.sightings
-        still = track.left.axis_mm if track.left is not None else (None if seen else track.at_mm)
-        if still is not None and track.rest_seen_mm is not None:
-            still = track.rest_seen_mm
-        starts[track.id] = None if still is None else resting(still, track.woken_s if seen else 0.0)
-    groups = [g for t in tracks.values() if t.sightings for g in split(t.sightings, starts[t.id], slowing_mm_s2)]
-    slowing = deceleration(groups, slowing_mm_s2)
-    out: dict[str, Path] = {}
-    for track in tracks.values():
-        start = starts[track.id]
-        if track.sightings:
-            runs, kinks = breaks(track.sightings, start, slowing)
-            last = track.sightings[-1].t_s
-        else:
-            runs, kinks, last = ([start] if start else []), [], 0.0
-        rest = None if start is None else start.p0_mm
-        vanished = track.state == "lost" and not track.covered
-        out[track.id] = Path(track.id, track.kind, track.shape, rest, runs, kinks, track.pocket, last, vanished)
-    return out, slowing
-
-
 def describe(
     spell: Spell, tracks: Mapping[str, Track], after: list[Disc], end_s: float, camera: Camera, slowing: float, sides: tuple[Side, ...]
 ) -> Told:
     """The spell as a stroke, as an incident, or as nothing."""
-    paths, slowing = _paths(tracks, slowing)
+    paths, slowing = paths_of(tracks, slowing)
     striker = next((t for t in tracks.values() if t.kind == "striker"), None)
     hits = touches(paths, striker.id if striker else None)
     start = _struck(striker, hits, spell) if striker else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import hypot, sqrt
 from typing import Final
 
 import numpy as np
@@ -24,6 +25,7 @@ _LEAST_RUN: Final = 5  # sightings from which a run tells its own deceleration
 _SLOWING_SIGMA_MM_S2: Final = 250.0  # how far a run's deceleration may be from the table's without evidence
 _LEAST_SHARE: Final = 0.15  # of the table's deceleration: what is left while a disc spins fast
 _MOST_SHARE: Final = 1.3  # and the most, over a dull patch
+_WINDOW: Final = 12  # last sightings of a run that say where it goes on
 _NEAR_BREAK: Final = 15  # sightings on either side of a break that say how it went: a quarter of a second, spin changes slowly
 _NO_KICK_MM_S: Final = 40.0  # runs of a dozen sightings that differ by less in velocity are one
 _STILL_MM: Final = 0.3  # a disc that stands still is seen within this of one place
@@ -121,8 +123,8 @@ def fit_run(seen: Sequence[Sighting], slowing_mm_s2: float) -> Run:
         direction = velocity / speed
         way = np.minimum(tau, speed / slowing)
         if kept < _LEAST_RUN:
-            design = np.c_[np.ones(len(way)), way]
-            solution, *_ = np.linalg.lstsq(design, p + 0.5 * slowing * (way * way)[:, None] * direction, rcond=None)
+            design = np.stack([np.ones(len(way)), way], axis=1)
+            solution = np.linalg.solve(design.T @ design, design.T @ (p + 0.5 * slowing * (way * way)[:, None] * direction))
             origin, velocity = solution[0], solution[1]
         else:
             origin, velocity, slowing = _free(way, p, direction, slowing_mm_s2)
@@ -151,7 +153,7 @@ def _free(way: Array, p: Array, direction: Array, slowing_mm_s2: float) -> tuple
     design[: 2 * count, 4] = np.r_[bend * direction[0], bend * direction[1]]
     design[-1, 4] = SIGMA_MM / _SLOWING_SIGMA_MM_S2
     target = np.r_[p[:, 0], p[:, 1], SIGMA_MM / _SLOWING_SIGMA_MM_S2 * slowing_mm_s2]
-    solution, *_ = np.linalg.lstsq(design, target, rcond=None)
+    solution = np.linalg.solve(design.T @ design, design.T @ target)
     origin, velocity = np.asarray(solution[:2], dtype=np.float64), np.asarray(solution[2:4], dtype=np.float64)
     return origin, velocity, float(np.clip(solution[4], _LEAST_SHARE * slowing_mm_s2, _MOST_SHARE * slowing_mm_s2))
 
@@ -199,10 +201,9 @@ def split(seen: Sequence[Sighting], start: Run | None, slowing_mm_s2: float) -> 
         i += 1
         while i < len(seen):
             if len(group) >= 2:
-                run = fit_run(group[-12:], slowing_mm_s2)
-                off = run.at(seen[i].t_s) - (seen[i].x_mm, seen[i].y_mm)
-                limit = _SHORT_TOLERANCE_MM if len(group) == 2 else _TOLERANCE_MM
-                if float(np.hypot(*off)) > limit + 2 * run.sigma_at(seen[i].t_s) * (len(group) > 2):
+                x, y, sigma = _foresee(group[-_WINDOW:], seen[i].t_s, slowing_mm_s2)
+                limit = _SHORT_TOLERANCE_MM if len(group) == 2 else _TOLERANCE_MM + 2 * sigma
+                if hypot(x - seen[i].x_mm, y - seen[i].y_mm) > limit:
                     break
             group.append(seen[i])
             i += 1
@@ -210,9 +211,61 @@ def split(seen: Sequence[Sighting], start: Run | None, slowing_mm_s2: float) -> 
     return groups
 
 
+def _foresee(seen: Sequence[Sighting], t_s: float, slowing_mm_s2: float) -> tuple[float, float, float]:
+    """Where a run of a few sightings goes on to, and the sigma of that, mm: least squares in closed form, asked for every sighting."""
+    t0, x0, y0 = seen[0].t_s, seen[0].x_mm, seen[0].y_mm
+    last = seen[-1]
+    dx, dy = last.x_mm - x0, last.y_mm - y0
+    length = hypot(dx, dy)
+    ux, uy = (dx / length, dy / length) if length > 0 else (1.0, 0.0)
+    # Along the way with the table's slowing taken out, across it: two straight lines, and what slowing the way itself tells.
+    n = len(seen)
+    s1 = s2 = s3 = s4 = a0 = a1 = a2 = c0 = c1 = 0.0
+    for s in seen:
+        tau = s.t_s - t0
+        px, py = s.x_mm - x0, s.y_mm - y0
+        square = tau * tau
+        along = px * ux + py * uy + 0.5 * slowing_mm_s2 * square
+        across = py * ux - px * uy
+        s1 += tau
+        s2 += square
+        s3 += square * tau
+        s4 += square * square
+        a0 += along
+        a1 += along * tau
+        a2 += along * square
+        c0 += across
+        c1 += across * tau
+    det = n * s2 - s1 * s1
+    if det <= 0:
+        return last.x_mm, last.y_mm, 0.0
+    base, speed = (s2 * a0 - s1 * a1) / det, (n * a1 - s1 * a0) / det
+    off, drift = (s2 * c0 - s1 * c1) / det, (n * c1 - s1 * c0) / det
+    extra = 0.0
+    if n >= _LEAST_RUN:
+        # The part of tau^2 that no straight line takes up, against the weak wish for the table's own slowing.
+        k0, k1 = (s2 * s2 - s1 * s3) / det, (n * s3 - s1 * s2) / det
+        free = s4 - k0 * s2 - k1 * s3
+        pull = a2 - k0 * a0 - k1 * a1
+        extra = pull / (free + (2 * SIGMA_MM / _SLOWING_SIGMA_MM_S2) ** 2)
+        base, speed = base - extra * k0, speed - extra * k1
+    slowing = max(slowing_mm_s2 - 2 * extra, _LEAST_SHARE * slowing_mm_s2)
+    tau = t_s - t0
+    way = min(tau, max(speed, 0.0) / slowing)
+    along, across = base + speed * way - 0.5 * slowing * way * way, off + drift * way
+    middle = s1 / n
+    sigma = SIGMA_MM * sqrt(1 / n + (tau - middle) ** 2 * n / det) if n > 2 else 0.0
+    return x0 + along * ux - across * uy, y0 + along * uy + across * ux, sigma
+
+
 def breaks(seen: Sequence[Sighting], start: Run | None, slowing_mm_s2: float) -> tuple[list[Run], list[Break]]:
     """Runs of a track, the rest before it included, and the breaks between them."""
-    groups = _without_slips(split(seen, start, slowing_mm_s2), start, slowing_mm_s2)
+    return join(split(seen, start, slowing_mm_s2), start, slowing_mm_s2)
+
+
+def join(groups: list[list[Sighting]], start: Run | None, slowing_mm_s2: float) -> tuple[list[Run], list[Break]]:
+    """The same of sightings that `split` has grouped."""
+    groups = _without_slips(groups, start, slowing_mm_s2)
     runs = [start] if start is not None else []
     found: list[Break] = []
     last: Run | None = start

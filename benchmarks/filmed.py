@@ -1,0 +1,120 @@
+"""Rendered strokes through the whole pipeline: virtual table, camera, calibration, detector, follower, facts.
+
+    python -m benchmarks filmed [STROKES] [--fps 40 60 120] [--first SEED]
+
+Cameras, lamps and tables are drawn anew every few strokes. Strikers up to 6 m/s, a fifth of the strokes break shots; cue and bridge
+hand are in the picture as they are in play.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator, Sequence
+
+import cv2
+import numpy as np
+
+from benchmarks.clips import names
+from benchmarks.played import strike_off
+from benchmarks.scoring import Tally, score
+from calibration.camera import Camera
+from calibration.find import find_table
+from calibration.lens import Lens
+from rules.facts import Disc, Incident, Position, Stroke
+from virtual_table import Spot, World, random_camera, random_look
+from virtual_table.acting import Act, strike
+from virtual_table.renderer import Renderer, instants
+from virtual_table.shading import Image
+from vision.watcher import Watcher
+
+SCENES = 5  # strokes with one camera and lamp: a new background costs as much as a stroke
+CALM_S, AIM_S = 0.4, 0.8  # before the cue comes, and from then to the stroke
+AFTER_S = 0.8  # filmed after rest: a ruling is due within half a second
+LATEST_S = 1.4  # after the stroke the cue and the hand are away
+
+
+def film(world: World, acts: Sequence[Act], renderer: Renderer, fps: float, exposure_s: float) -> Iterator[tuple[Image, int, int]]:
+    """Pictures of a stroke with mid-exposure time (ns) and number."""
+    scale = renderer.optics.px_per_mm(0.0, 0.0)
+    end_s = max(world.t + AFTER_S, CALM_S + AIM_S + LATEST_S)
+    for number in range(int(end_s * fps)):
+        opened, middle = number / fps, number / fps + exposure_s / 2
+        resting: list[Spot] = []
+        moving: list[Sequence[Spot]] = []
+        for track in world.tracks:
+            a, b = track.at(opened), track.at(opened + exposure_s)
+            a = track.at(world.tracks[0].times[0]) if a is None else a
+            if a is None or b is None:
+                b = a
+            if a is None or b is None:
+                continue
+            if a[:3] == b[:3] and a.z_mm == 0 and a.speed_mm_s == 0 == b.speed_mm_s:
+                if a.on_table:
+                    resting.append(Spot(track.id, track.kind, a.x_mm, a.y_mm, 0.0, a.angle_rad))
+                continue
+            places = [track.at(t) or a for t in instants(opened, exposure_s, max(a.speed_mm_s, b.speed_mm_s), scale)]
+            spots = [Spot(track.id, track.kind, p.x_mm, p.y_mm, p.z_mm, p.angle_rad, p.vx_mm_s, p.vy_mm_s) for p in places if p.on_table]
+            if spots:
+                moving.append(spots)
+        renderer.rest(resting)
+        shapes = [shape for act in acts if (shape := act.shape_at(middle, exposure_s, scale)) is not None]
+        yield renderer.frame(moving, shapes, 1.0, number), round(middle * 1e9), number
+
+
+class Studio:
+    """One camera over one table under one lamp."""
+
+    def __init__(self, seed: int) -> None:
+        self.optics = random_camera(seed)
+        self.renderer = Renderer(self.optics, random_look(seed), seed)
+        lens = Lens(width=self.optics.width, height=self.optics.height, K=self.optics.K.tolist(), dist=self.optics.dist.tolist())
+        self.renderer.rest([])
+        self.camera = Camera(find_table([self.renderer.frame()], lens).calibration)
+
+
+def watched(studio: Studio, rng: np.random.Generator, fps: float) -> tuple[World, list[Stroke | Incident]]:
+    """Film one stroke and watch it."""
+    struck_s = CALM_S + AIM_S
+    world, at, velocity = strike_off(rng, struck_s)
+    exposure_s = float(rng.uniform(0.003, 0.004))
+    watcher = Watcher(studio.camera, sides=("S", "N"), exposure_s=exposure_s)
+    facts: list[Stroke | Incident] = []
+    for image, t_ns, number in film(world, strike(CALM_S, struck_s, "S", at, velocity), studio.renderer, fps, exposure_s):
+        facts += watcher.push(image, t_ns, number)
+    return world, facts + watcher.finish()
+
+
+def true_position(world: World) -> Position:
+    """Where the discs lay before the stroke."""
+    places = [(track, track.at(track.times[0])) for track in world.tracks]
+    return Position(discs=[Disc(id=t.id, kind=t.kind, x_mm=p.x_mm, y_mm=p.y_mm) for t, p in places if p is not None])
+
+
+def main(argv: list[str]) -> None:
+    """Command line of this figure."""
+    parser = argparse.ArgumentParser(prog="benchmarks filmed", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("strokes", type=int, nargs="?", default=300)
+    parser.add_argument("--fps", type=float, nargs="+", default=[40.0, 60.0, 120.0], help="taken in turns")
+    parser.add_argument("--first", type=int, default=0, help="seed of the first stroke")
+    args = parser.parse_args(argv)
+    cv2.setNumThreads(1)
+    tallies = {fps: Tally() for fps in args.fps}
+    began = time.monotonic()
+    studio: Studio | None = None
+    for number in range(args.first, args.first + args.strokes):
+        if studio is None or number % SCENES == 0:
+            studio = Studio(number // SCENES + 7000)
+        fps = args.fps[(number // SCENES + number) % len(args.fps)]
+        world, facts = watched(studio, np.random.default_rng([number, 18]), fps)
+        strokes = [f for f in facts if isinstance(f, Stroke)]
+        told = strokes[0] if strokes else None
+        tally = tallies[fps]
+        tally.counts["strokes_invented"] += max(len(strokes) - 1, 0)
+        tally.counts["incidents_invented"] += len(facts) - len(strokes)
+        known = names(told.before, true_position(world)) if told else {}
+        verdict = score(world, CALM_S + AIM_S, "S", told, known, tally)
+        print(f"{number} {fps:.0f} fps {verdict} ({time.monotonic() - began:.0f} s)", flush=True)
+    for fps, tally in tallies.items():
+        print(f"{fps:.0f} fps", *tally.lines(), sep="\n  ")
+        print(f"  invented: strokes {tally.counts['strokes_invented']}, incidents {tally.counts['incidents_invented']}")

@@ -1,0 +1,187 @@
+"""Many possible strokes at once: discs with friction, impacts and rails, played forward for some frames.
+
+Between two grid times a disc goes straight; an impact's time inside is solved, not stepped to. All arrays have the possibilities
+(particles) as their first axis, so that hundreds of them cost little more than one. Spin is left out: what it adds to an impact's
+tangential push is inside the spread of that push.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rules.table import HALF_MM, POCKET_RADIUS_MM, POCKETS_MM
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+RAIL: Final = -1  # `second` of a rail event is RAIL - side, sides in the order of RAILS
+RAILS: Final = ("W", "E", "S", "N")
+_STEP_S: Final = 0.004  # friction is taken out between steps: 4 mm/s, 0.01 mm
+_SLOW_MM_S: Final = 2.0  # softer approaches are resting contact
+_SOFT_MM_S: Final = 30.0  # below it wood bounces less and less
+_MOST_EVENTS: Final = 30  # kept; a break shot's first frames have fewer that matter
+_MOST_ROUNDS: Final = 40  # impacts within one step; more are a heap that shivers
+_TANGENT: Final = 3.0  # inverse tangential over inverse normal mass of a solid disc
+_AWAY_MM: Final = 1e5  # where discs go that have fallen: out of everybody's way
+_POCKETS: Final = np.array(list(POCKETS_MM.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class Wood:
+    """Of each particle (N,): restitution between discs and at rails, friction of both, deceleration (one for all) mm/s2."""
+
+    bounce: Array
+    rail_bounce: Array
+    rub: Array
+    slowing_mm_s2: float
+
+
+@dataclass(frozen=True, slots=True)
+class Strike:
+    """The cue sends disc `index` off at times (N,) with velocities (N, 2)."""
+
+    index: int
+    t_s: Array
+    velocity_mm_s: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """`places_mm` (N, T, D, 2) at the times asked for; events (N, K): times (inf = none), first disc, second disc or rail."""
+
+    places_mm: Array
+    t_s: Array
+    first: Ints
+    second: Ints
+
+
+def play(
+    at_mm: Array, velocity_mm_s: Array, radius_mm: Array, mass: Array, wood: Wood, from_s: float, times_s: Array, strike: Strike | None
+) -> Played:
+    """Play particles (N, D, 2) from `from_s` through ascending times (T,)."""
+    game = _Game(at_mm.copy(), velocity_mm_s.copy(), radius_mm, mass, wood, strike)
+    places = np.empty((len(at_mm), len(times_s), *at_mm.shape[1:]))
+    now = from_s
+    for k, t in enumerate(times_s.tolist()):
+        steps = max(int(np.ceil((t - now) / _STEP_S)), 1)
+        for part in range(steps):
+            game.step(now + (t - now) * part / steps, now + (t - now) * (part + 1) / steps)
+        places[:, k] = game.at
+        now = t
+    return Played(places, game.event_s, game.event_first, game.event_second)
+
+
+class _Game:
+    """State of all particles."""
+
+    def __init__(self, at: Array, velocity: Array, radius: Array, mass: Array, wood: Wood, strike: Strike | None) -> None:
+        self.at, self.velocity = at, velocity
+        self._radius, self._mass, self._wood, self._strike = radius, mass, wood, strike
+        self._i, self._j = np.triu_indices(at.shape[1], 1)
+        self._reach2 = (radius[self._i] + radius[self._j]) ** 2
+        self._limit = HALF_MM - radius
+        count = len(at)
+        self._struck = np.zeros(count, bool)
+        self._used = np.zeros(count, np.intp)
+        self.event_s = np.full((count, _MOST_EVENTS), np.inf)
+        self.event_first = np.full((count, _MOST_EVENTS), -9, np.intp)
+        self.event_second = np.full((count, _MOST_EVENTS), -9, np.intp)
+
+    def step(self, start_s: float, end_s: float) -> None:
+        """All particles from one grid time to the next."""
+        self._slow((end_s - start_s) / 2)
+        left = np.full(len(self.at), end_s - start_s)
+        for _ in range(_MOST_ROUNDS):
+            due, what = self._next(left, end_s)
+            go = np.minimum(due, left)
+            self.at += self.velocity * go[:, None, None]
+            left = left - go
+            hit = np.flatnonzero(np.isfinite(due))
+            if not hit.size:
+                break
+            self._happen(hit, what[hit], end_s - left[hit])
+        else:
+            self.at += self.velocity * left[:, None, None]
+        self._slow((end_s - start_s) / 2)
+        self._swallow()
+
+    def _slow(self, seconds: float) -> None:
+        speed = np.hypot(self.velocity[..., 0], self.velocity[..., 1])
+        self.velocity *= np.maximum(0.0, 1 - self._wood.slowing_mm_s2 * seconds / np.maximum(speed, 1e-9))[..., None]
+
+    def _next(self, left: Array, end_s: float) -> tuple[Array, Ints]:
+        """Time until each particle's next event within what is left of the step (inf: none), and its number."""
+        d = self.at[:, self._j] - self.at[:, self._i]
+        v = self.velocity[:, self._j] - self.velocity[:, self._i]
+        closing = (d * v).sum(axis=2)
+        far2 = (d * d).sum(axis=2)
+        square = (v * v).sum(axis=2)
+        root = closing * closing - square * (far2 - self._reach2)
+        coming = (closing < -_SLOW_MM_S * np.sqrt(far2)) & (root > 0)
+        due = np.where(coming, np.maximum((-closing - np.sqrt(np.maximum(root, 0))) / np.maximum(square, 1e-9), 0), np.inf)
+        fast = np.abs(self.velocity) > _SLOW_MM_S
+        room = np.maximum(self._limit[None, :, None] - np.sign(self.velocity) * self.at, 0)
+        walls = np.where(fast, room / np.maximum(np.abs(self.velocity), 1e-9), np.inf).reshape(len(due), -1)
+        every = np.concatenate([due, walls], axis=1)
+        if self._strike is not None:
+            until = np.where(self._struck, np.inf, np.maximum(self._strike.t_s - (end_s - left), 0))
+            every = np.concatenate([every, until[:, None]], axis=1)
+        what = every.argmin(axis=1)
+        soonest = every[np.arange(len(every)), what]
+        return np.where(soonest <= left, soonest, np.inf), what
+
+    def _happen(self, who: Ints, what: Ints, when: Array) -> None:
+        pairs = len(self._i)
+        walls = pairs + 2 * len(self._radius)
+        for some, act in ((what < pairs, self._collide), ((what >= pairs) & (what < walls), self._bounce)):
+            if some.any():
+                act(who[some], what[some], when[some])
+        if self._strike is not None and (off := what == walls).any():
+            n = who[off]
+            self.velocity[n, self._strike.index] = self._strike.velocity_mm_s[n]
+            self._struck[n] = True
+
+    def _collide(self, n: Ints, what: Ints, when: Array) -> None:
+        i, j = self._i[what], self._j[what]
+        d = self.at[n, j] - self.at[n, i]
+        normal = d / np.maximum(np.hypot(d[:, 0], d[:, 1]), 1e-9)[:, None]
+        tangent = np.stack([-normal[:, 1], normal[:, 0]], axis=1)
+        relative = self.velocity[n, j] - self.velocity[n, i]
+        approach = -(relative * normal).sum(axis=1)
+        slide = -(relative * tangent).sum(axis=1)
+        inverse = 1 / self._mass[i] + 1 / self._mass[j]
+        push = (1 + self._wood.bounce[n] * np.minimum(1, approach / _SOFT_MM_S)) * approach / inverse
+        drag = -np.sign(slide) * np.minimum(np.abs(slide) / (_TANGENT * inverse), self._wood.rub[n] * push)
+        impulse = -push[:, None] * normal + drag[:, None] * tangent
+        self.velocity[n, i] += impulse / self._mass[i][:, None]
+        self.velocity[n, j] -= impulse / self._mass[j][:, None]
+        self._note(n, when, i, j)
+
+    def _bounce(self, n: Ints, what: Ints, when: Array) -> None:
+        what = what - len(self._i)
+        disc, axis = what // 2, what % 2
+        into = self.velocity[n, disc, axis]
+        approach = np.abs(into)
+        along = self.velocity[n, disc, 1 - axis]
+        push = (1 + self._wood.rail_bounce[n] * np.minimum(1, approach / _SOFT_MM_S)) * approach
+        self.velocity[n, disc, axis] = into - np.sign(into) * push
+        self.velocity[n, disc, 1 - axis] = along - np.sign(along) * np.minimum(np.abs(along) / _TANGENT, self._wood.rub[n] * push)
+        self._note(n, when, disc, RAIL - (2 * axis + (into > 0)))
+
+    def _note(self, n: Ints, when: Array, first: Ints, second: Ints) -> None:
+        free = self._used[n] < _MOST_EVENTS
+        n, slot = n[free], self._used[n[free]]
+        self.event_s[n, slot], self.event_first[n, slot], self.event_second[n, slot] = when[free], first[free], second[free]
+        self._used[n] += 1
+
+    def _swallow(self) -> None:
+        """Discs over a hole are out of the game."""
+        for pocket in _POCKETS:
+            off = self.at - pocket
+            n, disc = np.nonzero((off * off).sum(axis=2) < POCKET_RADIUS_MM**2)
+            self.velocity[n, disc] = 0
+            self.at[n, disc] = np.stack([_AWAY_MM * (disc + 1.0), np.full(len(disc), _AWAY_MM)], axis=1)

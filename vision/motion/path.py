@@ -1,0 +1,108 @@
+"""One disc's way through a stroke, as the contacts are looked for in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rules.table import Kind, Pocket
+from vision.motion.outline import Shape
+from vision.motion.segments import Break, Run, deceleration, join, resting, split
+from vision.motion.track import Sighting, Track
+
+Array = NDArray[np.float64]
+
+_SAME_S: Final = 0.004  # two partners' breaks of one contact are told apart by less
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """One disc's way through a stroke: where it lay, its runs and breaks, the pocket that took it."""
+
+    id: str
+    kind: Kind
+    shape: Shape
+    rest_mm: Array | None
+    runs: Sequence[Run]
+    breaks: Sequence[Break]
+    pocket: Pocket | None
+    last_s: float
+    vanished: bool = False
+    seen: Sequence[Sighting] = ()
+    groups: Sequence[Sequence[Sighting]] = field(default=())
+    woken_s: float = 0.0
+
+    @property
+    def mass(self) -> float:
+        """Same wood for all: volume, any unit."""
+        return self.shape.radius_mm**2 * self.shape.height_mm
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is on the table when all is over."""
+        return self.pocket is None and not self.vanished
+
+    def at(self, t_s: float) -> Array | None:
+        """Axis at a time; None where the disc has never been."""
+        if not self.breaks:
+            return self.runs[0].at(t_s) if self.runs else self.rest_mm
+        for kink in self.breaks:
+            if t_s <= kink.t_s:
+                return kink.before.at(t_s)
+        return self.breaks[-1].after.at(t_s)
+
+    def velocity_before(self, t_s: float) -> Array:
+        """Velocity (2,) mm/s with which it came to a time; none where it lay still or has never been."""
+        if not self.breaks:
+            return self.runs[0].velocity_at(t_s) if self.runs else np.zeros(2)
+        for kink in self.breaks:
+            if t_s <= kink.t_s + _SAME_S:
+                return kink.before.velocity_at(t_s)
+        return self.breaks[-1].after.velocity_at(t_s)
+
+    def is_kicked(self, t_s: float, within_s: float) -> bool:
+        """Whether it has a break about a time."""
+        return any(abs(kink.t_s - t_s) < within_s for kink in self.breaks)
+
+
+def paths_of(tracks: Mapping[str, Track], slowing_mm_s2: float) -> tuple[dict[str, Path], float]:
+    """The ways of all discs, and the table's deceleration learned from them."""
+    starts: dict[str, Run | None] = {}
+    for track in tracks.values():
+        seen = track.sightings
+        still = track.left.axis_mm if track.left is not None else (None if seen else track.at_mm)
+        if still is not None and track.rest_seen_mm is not None:
+            still = track.rest_seen_mm
+        starts[track.id] = None if still is None else resting(still, track.woken_s if seen else 0.0)
+    groups = {t.id: split(t.sightings, starts[t.id], slowing_mm_s2) for t in tracks.values() if t.sightings}
+    slowing = deceleration([g for own in groups.values() for g in own], slowing_mm_s2)
+    out: dict[str, Path] = {}
+    for track in tracks.values():
+        start = starts[track.id]
+        runs: list[Run] = [start] if start else []
+        kinks: list[Break] = []
+        last = 0.0
+        if track.sightings:
+            runs, kinks = join(groups[track.id], start, slowing)
+            last = track.sightings[-1].t_s
+        rest = None if start is None else start.p0_mm
+        vanished = track.state == "lost" and not track.covered
+        out[track.id] = Path(
+            track.id,
+            track.kind,
+            track.shape,
+            rest,
+            runs,
+            kinks,
+            track.pocket,
+            last,
+            vanished,
+            track.sightings,
+            groups.get(track.id, ()),
+            track.woken_s,
+        )
+    return out, slowing
