@@ -141,3 +141,25 @@ def test_returned_needs_to_have_left_the_zone():
     assert deepest("S", 370.0, 0.0, creeping) is None
     back = [*creeping, *((0.4 + i * FRAME_S, 0.0, -340 - 5.0 * i) for i in range(10))]
     assert deepest("S", 370.0, 0.0, back) == pytest.approx(15.0)
+
+
+def struck_away(from_mm, velocity, others):
+    """Paths of a striker that lies at a place with pieces at rest around it and is struck."""
+    times = np.arange(1, 30) * FRAME_S - 0.004
+    start = resting(np.array(from_mm, float), 0.0)
+    runs, kinks = breaks(seen(times, slide(from_mm, velocity, times), 0.08, np.random.default_rng(6)), start, SLOWING)
+    out = {"striker": Path("striker", "striker", shape_of("striker"), start.p0_mm, runs, kinks, None, times[-1])}
+    for number, place in enumerate(others, 1):
+        still = resting(np.array(place, float), 0.0)
+        out[f"r{number}"] = Path(f"r{number}", "red", shape_of("red"), still.p0_mm, [still], [], None, 0.0)
+    return out
+
+
+def test_a_cue_is_not_taken_for_the_piece_behind_the_striker():
+    paths = struck_away((97.0, -445.0), (-860.0, 3560.0), [(105.8, -481.5)])
+    assert [touch.other for touch in touches(paths, "striker")] == ["cue"]
+
+
+def test_a_cue_is_not_taken_for_the_rail_behind_the_striker():
+    paths = struck_away((0.0, -477.0), (0.0, 1500.0), [])
+    assert [touch.other for touch in touches(paths, "striker")] == ["cue"]
