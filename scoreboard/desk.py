@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import uuid
 from collections.abc import Callable
 from typing import Any, Final
@@ -11,9 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from device import topics
-from rules.facts import Judge
-
-log = logging.getLogger(__name__)
+from rules.orders import Order
 
 ANSWER_S: Final = 5.0  # a table that hasn't answered by then is off or out of reach
 
@@ -29,25 +26,23 @@ class Desk:
         self._publish = publish
         self._waiting: dict[str, tuple[asyncio.AbstractEventLoop, asyncio.Future[dict[str, Any]]]] = {}
 
-    async def send(self, command: Judge, by: str) -> dict[str, Any]:
-        """Publish a command in a judge's name and wait for the table's answer; raises `CommandFailed`."""
+    async def send(self, order: Order, by: str, *, preview: bool = False) -> dict[str, Any]:
+        """Publish an order in somebody's name and wait for the table's answer; with `preview` only ask. Raises `CommandFailed`."""
         correlation = uuid.uuid4().hex
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[dict[str, Any]] = loop.create_future()
         self._waiting[correlation] = (loop, answer)
-        record = {key: value for key, value in msgspec.to_builtins(command).items() if value is not None}
+        record = {key: value for key, value in msgspec.to_builtins(order).items() if value is not None}
+        record |= {"by": by, "correlation": correlation} | ({"preview": True} if preview else {})
         try:
-            if not self._publish(topics.JUDGE, msgspec.json.encode({**record, "by": by, "correlation": correlation})):
+            if not self._publish(topics.JUDGE, msgspec.json.encode(record)):
                 raise CommandFailed("no connection to the broker")
-            log.info("judge %s: %s", by, record)
             found = await asyncio.wait_for(answer, ANSWER_S)
         except TimeoutError:
-            log.warning("judge %s: no answer to %s", by, record)
             raise CommandFailed("the table has not answered; look at the last rulings before sending it again") from None
         finally:
             del self._waiting[correlation]
         if not found.get("accepted"):
-            log.info("judge %s: refused: %s", by, found.get("error"))
             raise CommandFailed(str(found.get("error", "refused")))
         return found
 

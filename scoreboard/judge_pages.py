@@ -1,9 +1,14 @@
-"""The judge's console: sign in, see the last entries, send commands. Every write needs a session and comes from our own page."""
+"""The judge's console: sign in, see the last entries, ask what a command would change, send it.
+
+Every write needs a session and comes from our own page; what anybody does or is refused goes into the journal.
+"""
 
 from __future__ import annotations
 
-import logging
-from typing import Final
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
@@ -11,102 +16,233 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from rules.errors import InputUnusable
 from rules.facts import Judge
-from rules.words import CLAUSES
+from rules.judge import is_in_book, sanction_of
+from rules.orders import KINDS, SPANS_S, KeepEvidence, Order, SetClock, StartMatch
+from rules.rulesets import RULESETS
+from rules.start_position import colours_at_start
+from rules.words import CLAUSES, PHRASES
+from scoreboard.cards_view import command_words
 from scoreboard.desk import CommandFailed, Desk
+from scoreboard.journal import Journal
 from scoreboard.pages import Pages, Room, lang_of
-from scoreboard.sessions import COOKIE, LASTS_S, Sessions
+from scoreboard.preview_view import preview_view
+from scoreboard.sessions import COOKIE, LASTS_S, Session, Sessions
+from scoreboard.state import MatchView
+from scoreboard.wizard import MatchForm, compose
+from scoreboard.words import Lang, word
 
-log = logging.getLogger(__name__)
+MAX_BODY: Final = 8 * 1024  # bytes; the longest command the console sends is under two
+CARDS: Final = 12  # as many as a judge scrolls through; the match log keeps the rest
+# The picker offers what the rule book sanctions: a warning for each breach that is one, every other clause as a fault.
+SANCTIONED: Final = {clause: sanction_of(clause) for clause in CLAUSES["en"] if is_in_book(clause)}
+WARNINGS: Final = tuple(clause for clause, what in SANCTIONED.items() if what == "warning")
+FAULTS: Final = tuple(clause for clause, what in SANCTIONED.items() if what in {"set", "penalty", "turn", "time"})
+AWARDS: Final = tuple(clause for clause, what in SANCTIONED.items() if what in {"match", "rest"})
 
-MAX_BODY: Final = 8 * 1024  # bytes; the longest command the console sends is under one
-WARNINGS: Final = tuple(clause for clause in CLAUSES["en"] if clause.startswith("19.1."))  # 19.1.a-j
-FAULTS: Final = tuple(clause for clause in CLAUSES["en"] if clause.startswith(("16.1.", "17.1.", "18.1.")))
-CARDS: Final = 8  # as many as a judge scrolls through; the match log keeps the rest
+Command = Judge | SetClock | KeepEvidence
+Act = Callable[[Request, Session], Awaitable[Response]]
 
 
-class _TooLong(Exception):
-    """A body that no form of ours sends."""
+class _Refused(Exception):
+    """A request that no page of ours sends."""
+
+    def __init__(self, why: str, status: int = 400) -> None:
+        super().__init__(why)
+        self.status = status
 
 
-def judge_routes(sessions: Sessions, desk: Desk, room: Room, pages: Pages) -> list[Route]:
-    """The console's routes for one table."""
+class Console:
+    """The console of one table."""
 
-    def judge_of(request: Request) -> str | None:
-        return sessions.name_of(request.cookies.get(COOKIE))
+    def __init__(self, sessions: Sessions, desk: Desk, room: Room, pages: Pages, journal: Journal) -> None:
+        self._sessions = sessions
+        self._desk = desk
+        self._room = room
+        self._pages = pages
+        self._journal = journal
 
-    async def console(request: Request) -> Response:
-        name = judge_of(request)
-        if name is None:
+    @property
+    def routes(self) -> list[Route]:
+        """Its addresses, all below the cookie's path."""
+        return [
+            Route("/judge", self._console),
+            Route("/judge/sign-in", self._sign_in, methods=["POST"]),
+            Route("/judge/sign-out", self._sign_out, methods=["POST"]),
+            Route("/judge/preview", self._for("preview", self._preview), methods=["POST"]),
+            Route("/judge/command", self._for("command", self._command), methods=["POST"]),
+            Route("/judge/match", self._for("new match", self._match), methods=["POST"]),
+            Route("/judge/journal", self._for("journal", self._show_journal, "admin")),
+            Route("/judge/end-session", self._for("end of a session", self._end_session, "admin"), methods=["POST"]),
+            Route("/judge/events", self._for("event stream", self._events)),
+        ]
+
+    def _for(self, what: str, act: Act, role: str = "judge") -> Callable[[Request], Awaitable[Response]]:
+        """The act, for whoever may; others are refused and noted, and so is a body that is none of ours."""
+
+        async def guarded(request: Request) -> Response:
+            session = self._session(request)
+            if session is None or not _is_from_our_page(request):
+                self._journal.refused(_address(request), what, "a stranger" if session is None else "from another page")
+                return JSONResponse({"accepted": False, "error": "sign in first"}, 403)
+            if role == "admin" and session.role != "admin":
+                self._journal.refused(session.name, what, "for admins only")
+                return JSONResponse({"accepted": False, "error": "for admins only"}, 403)
+            try:
+                return await act(request, session)
+            except _Refused as error:
+                self._journal.refused(session.name, what, str(error))
+                return JSONResponse({"accepted": False, "error": str(error)}, error.status)
+
+        return guarded
+
+    def _session(self, request: Request) -> Session | None:
+        return self._sessions.of(request.cookies.get(COOKIE))
+
+    # --- coming and going -----------------------------------------------------------------------------------------------
+
+    async def _console(self, request: Request) -> Response:
+        session = self._session(request)
+        if session is None:
             failed = request.query_params.get("failed") is not None
-            return pages.page(request, "sign_in.html", room.table, is_open=sessions.is_open, failed=failed, is_shut=sessions.is_shut)
-        lang = lang_of(request)
-        clauses = {kind: [(c, CLAUSES[lang][c]) for c in named] for kind, named in (("warning", WARNINGS), ("fault", FAULTS))}
-        return pages.page(request, "judge.html", room.table, judge=name, clauses=clauses, cards=CARDS)
+            sessions = self._sessions
+            return self._pages.page(
+                request, "sign_in.html", self._room.table, is_open=sessions.is_open, failed=failed, is_shut=sessions.is_shut
+            )
+        words = CLAUSES[lang_of(request)]
+        clauses = {kind: [(c, words[c]) for c in named] for kind, named in (("warning", WARNINGS), ("fault", FAULTS), ("award", AWARDS))}
+        return self._pages.page(
+            request, "judge.html", self._room.table, session=session, clauses=clauses, cards=CARDS, spans=SPANS_S, rulesets=RULESETS
+        )
 
-    async def sign_in(request: Request) -> Response:
+    async def _sign_in(self, request: Request) -> Response:
         if not _is_from_our_page(request):
-            return _stranger(request, "sign-in from another page")
+            self._journal.refused(_address(request), "sign-in", "from another page")
+            return JSONResponse({"accepted": False, "error": "sign in on our own page"}, 403)
         try:
             form = parse_qs((await _body(request)).decode(errors="replace"))
-        except _TooLong as error:
-            return PlainTextResponse(str(error), 413)
-        token = sessions.sign_in(form.get("name", [""])[0], form.get("password", [""])[0])
+        except _Refused as error:
+            return PlainTextResponse(str(error), error.status)
+        token = self._sessions.sign_in(form.get("name", [""])[0], form.get("password", [""])[0])
         back = f"/judge?lang={lang_of(request)}"
-        if token is None:
-            log.warning("judge's console: a sign-in from %s failed", _address(request))
+        session = self._sessions.of(token)
+        if token is None or session is None:
+            self._journal.refused(_address(request), "sign-in", "wrong password or no name")
             return RedirectResponse(f"{back}&failed=1", 303)
+        self._journal.done(session.name, "sign-in", f"{session.role} from {_address(request)}")
         answer = RedirectResponse(back, 303)
-        answer.set_cookie(
-            COOKIE, token, max_age=int(LASTS_S), path="/judge", httponly=True, samesite="strict", secure=request.url.scheme == "https"
-        )
+        is_https = request.url.scheme == "https"
+        answer.set_cookie(COOKIE, token, max_age=int(LASTS_S), path="/judge", httponly=True, samesite="strict", secure=is_https)
         return answer
 
-    async def sign_out(request: Request) -> Response:
+    async def _sign_out(self, request: Request) -> Response:
+        session = self._session(request)
         if not _is_from_our_page(request):
-            return _stranger(request, "sign-out from another page")
-        sessions.sign_out(request.cookies.get(COOKIE))
+            self._journal.refused(_address(request), "sign-out", "from another page")
+            return JSONResponse({"accepted": False, "error": "sign out on our own page"}, 403)
+        if session is not None:
+            self._sessions.sign_out(request.cookies.get(COOKIE))
+            self._journal.done(session.name, "sign-out", "")
         answer = RedirectResponse("/judge", 303)
         answer.delete_cookie(COOKIE, path="/judge")
         return answer
 
-    async def command(request: Request) -> Response:
-        name = judge_of(request)
-        if name is None or not _is_from_our_page(request):
-            return _stranger(request, "command without a session")
+    # --- commands -------------------------------------------------------------------------------------------------------
+
+    async def _preview(self, request: Request, session: Session) -> Response:
+        order = _order(await _body(request))
         try:
-            asked = msgspec.json.decode(await _body(request), type=Judge)
-        except (msgspec.DecodeError, _TooLong) as error:
-            return JSONResponse({"accepted": False, "error": f"no judge command: {error}"}, 400)
-        try:
-            found = await desk.send(asked, name)
+            found = await self._desk.send(order, session.name, preview=True)
         except CommandFailed as error:
-            return JSONResponse({"accepted": False, "error": str(error)}, 409)
+            return _not_done(error)
+        lang = lang_of(request)
+        what = self._said(order, lang)
+        return JSONResponse({"accepted": True, "what": what, "view": preview_view(found, lang)})
+
+    async def _command(self, request: Request, session: Session) -> Response:
+        order = _order(await _body(request))
+        return await self._sent(order, session, self._said(order, "en"))
+
+    async def _match(self, request: Request, session: Session) -> Response:
+        body = await _body(request)
+        try:
+            form = msgspec.json.decode(body, type=MatchForm)
+        except msgspec.DecodeError as error:
+            raise _Refused(f"no match: {error}") from error
+        if form.force and session.role != "admin":
+            raise _Refused("breaking off a match is for admins only", 403)
+        now = datetime.now(UTC)
+        try:
+            found = colours_at_start([s.disc for s in self._room.snapshot().discs])
+            match = compose(form, found, f"{now:%Y-%m-%dT%H:%M:%SZ}-{secrets.token_hex(2)}")
+        except InputUnusable as error:
+            return _not_done(error)
+        order = StartMatch(command="start_match", match=match, force=form.force)
+        names = " – ".join(player.name for player in match.players.values())
+        if request.query_params.get("preview") is None:
+            return await self._sent(order, session, f"new match {names}")
+        try:
+            await self._desk.send(order, session.name, preview=True)
+        except CommandFailed as error:
+            return _not_done(error)
+        lang = lang_of(request)
+        seats = [
+            [player.name, f"{word('rail_side', lang, side=PHRASES[lang][f'side_{side}'])} · {word(player.colour, lang)}", ""]
+            for side, player in match.players.items()
+        ]
+        begins = word("begins", lang, who=match.players[match.first_turn].name)
+        rules = f"{word(f'rules_{match.ruleset}', lang)}, {match.sets} {word('sets', lang).lower()}"
+        view: dict[str, Any] = {"text": f"{begins}. {rules}.", "rows": seats, "entries": [], "nothing": ""}
+        return JSONResponse({"accepted": True, "what": word("new_match", lang), "view": view})
+
+    async def _sent(self, order: Order, session: Session, said: str) -> Response:
+        try:
+            found = await self._desk.send(order, session.name)
+        except CommandFailed as error:
+            self._journal.refused(session.name, said, str(error))
+            return _not_done(error)
+        self._journal.done(session.name, said, "" if found.get("entry") is None else f"entry {found['entry']}")
         return JSONResponse({"accepted": True, "entry": found.get("entry")})
 
-    async def events(request: Request) -> Response:
-        if judge_of(request) is None:
-            return _stranger(request, "event stream without a session")
-        return pages.events(request, room, ("link", "discs", "match", "ruling", "cards"))
+    def _said(self, order: Command, lang: Lang) -> str:
+        if isinstance(order, SetClock):
+            return word(f"clock_{order.span}" if order.run else "clock_stop", lang)
+        return command_words(msgspec.to_builtins(order), self._room.snapshot().match or MatchView(), lang)
 
-    return [
-        Route("/judge", console),
-        Route("/judge/sign-in", sign_in, methods=["POST"]),
-        Route("/judge/sign-out", sign_out, methods=["POST"]),
-        Route("/judge/command", command, methods=["POST"]),
-        Route("/judge/events", events),
-    ]
+    # --- for admins, and the stream ------------------------------------------------------------------------------------
+
+    async def _show_journal(self, request: Request, session: Session) -> Response:
+        return self._pages.page(
+            request, "journal.html", self._room.table, session=session, lines=self._journal.lines, sessions=self._sessions.all
+        )
+
+    async def _end_session(self, request: Request, session: Session) -> Response:
+        form = parse_qs((await _body(request)).decode(errors="replace"))
+        whose = self._sessions.end(form.get("key", [""])[0])
+        if whose is not None:
+            self._journal.done(session.name, f"end of {whose}'s session", "")
+        return RedirectResponse(f"/judge/journal?lang={lang_of(request)}", 303)
+
+    async def _events(self, request: Request, _session: Session) -> Response:
+        return self._pages.events(request, self._room, ("link", "discs", "match", "ruling", "cards", "clock"))
 
 
-def _stranger(request: Request, what: str) -> Response:
-    log.warning(
-        "judge's console: %s refused (%s %s from %s)",
-        what,
-        request.method,
-        request.url.path,
-        request.client.host if request.client else "?",
-    )
-    return JSONResponse({"accepted": False, "error": "sign in first"}, 403)
+def _not_done(error: Exception) -> Response:
+    """The table's own no: an answer like any other, and no failure of the request."""
+    return JSONResponse({"accepted": False, "error": str(error)})
+
+
+def _order(body: bytes) -> Command:
+    """A command of the console; a match is begun by its own form."""
+    try:
+        name = str(msgspec.json.decode(body, type=Mapping[str, Any]).get("command"))
+        order = msgspec.json.decode(body, type=KINDS.get(name, Judge))
+    except msgspec.DecodeError as error:
+        raise _Refused(f"no judge command: {error}") from error
+    if isinstance(order, StartMatch):
+        raise _Refused("a match is begun by its own form")
+    return order
 
 
 def _address(request: Request) -> str:
@@ -124,5 +260,5 @@ async def _body(request: Request) -> bytes:
     async for chunk in request.stream():
         body += chunk
         if len(body) > MAX_BODY:
-            raise _TooLong(f"longer than {MAX_BODY} bytes")
+            raise _Refused(f"longer than {MAX_BODY} bytes", 413)
     return body

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from rules.places import IN_PLACE_MM
 from rules.table import Kind, Side
 from scoreboard.state import SlottedDisc
 
-IN_PLACE_MM: Final = 0.5  # a referee's goal for placing by hand
+Verb = Literal["place", "restore"]
+
 NEAR_MM: Final = 80.0  # a disc further off is not the one being placed
 KINDS: Final[dict[str, Kind]] = {"red": "red", "black": "black", "striker": "striker"}
 
@@ -18,7 +21,7 @@ KINDS: Final[dict[str, Kind]] = {"red": "red", "black": "black", "striker": "str
 class Target:
     """One disc to be laid out or put back, in table mm."""
 
-    verb: Literal["place", "restore"]
+    verb: Verb
     kind: Kind
     x_mm: float
     y_mm: float
@@ -29,24 +32,32 @@ class Target:
     done: bool = False
 
 
-def targets(ruling: dict[str, Any], seen: tuple[SlottedDisc, ...]) -> list[Target]:
-    """Every place that the ruling names, each with the nearest seen disc of its kind; a disc serves one place."""
+def wanted(ruling: dict[str, Any], placing: tuple[dict[str, Any], ...] | None) -> list[tuple[Verb, dict[str, Any]]]:
+    """What is to lie where: as the table's state says, else as the ruling does."""
+    back: list[dict[str, Any]] = ruling.get("restore") or []
+    if placing is None:
+        return [*(("place", item) for item in ruling.get("place") or []), *(("restore", item) for item in back)]
+    put_back = {item.get("id") for item in back}
+    return [("restore" if item.get("id") in put_back else "place", item) for item in placing]
+
+
+def targets(asked: Iterable[tuple[Verb, dict[str, Any]]], seen: tuple[SlottedDisc, ...]) -> list[Target]:
+    """Every place asked for, each with the nearest seen disc of its kind; a disc serves one place."""
     out: list[Target] = []
     used: set[int] = set()
-    for verb, key in (("place", "place"), ("restore", "restore")):
-        for item in ruling.get(key) or []:
-            kind = _kind(item)
-            if kind is None:
-                continue
-            x_mm, y_mm = float(item["x_mm"]), float(item["y_mm"])
-            near = min(
-                (s for s in seen if s.disc.kind == kind and s.slot not in used),
-                key=lambda s: math.hypot(s.disc.x_mm - x_mm, s.disc.y_mm - y_mm),
-                default=None,
-            )
-            out.append(_target("place" if verb == "place" else "restore", kind, x_mm, y_mm, str(item.get("clause", "")), near))
-            if near is not None and out[-1].from_x_mm is not None:
-                used.add(near.slot)
+    for verb, item in asked:
+        kind = _kind(item)
+        if kind is None:
+            continue
+        x_mm, y_mm = float(item["x_mm"]), float(item["y_mm"])
+        near = min(
+            (s for s in seen if s.disc.kind == kind and s.slot not in used),
+            key=lambda s: math.hypot(s.disc.x_mm - x_mm, s.disc.y_mm - y_mm),
+            default=None,
+        )
+        out.append(_target(verb, kind, x_mm, y_mm, str(item.get("clause", "")), near))
+        if near is not None and out[-1].from_x_mm is not None:
+            used.add(near.slot)
     return out
 
 
@@ -57,7 +68,7 @@ def _kind(item: object) -> Kind | None:
     return KINDS.get(str(named))
 
 
-def _target(verb: Literal["place", "restore"], kind: Kind, x_mm: float, y_mm: float, clause: str, near: SlottedDisc | None) -> Target:
+def _target(verb: Verb, kind: Kind, x_mm: float, y_mm: float, clause: str, near: SlottedDisc | None) -> Target:
     if near is None:
         return Target(verb, kind, x_mm, y_mm, clause)
     dx, dy = x_mm - near.disc.x_mm, y_mm - near.disc.y_mm

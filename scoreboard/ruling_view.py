@@ -11,13 +11,14 @@ import msgspec
 
 from rules.table import HALF_MM, OPPOSITE, SIDES, Side
 from rules.words import PHRASES, clause_words, say
-from scoreboard.placing import Target, targets
+from scoreboard.placing import Target, targets, wanted
 from scoreboard.state import MatchView, Snapshot
 from scoreboard.words import Lang, word
 
 State = Literal["none", "lawful", "fault", "review", "no_call", "won", "note"]
 NO_CALL: Final = frozenset({"no_call", "undecided"})
 KIND_OF_ID: Final = {"r": "red", "b": "black"}  # contract: ids begin with the colour's letter
+NO_PIECE: Final = frozenset({"shaken", "returned", "placing"})  # questions of a review that are about no piece
 MAX_LINES: Final = 4  # what fits the panel from 5 m; the drawing shows every place
 SIGMAS: Final = 2.0  # contract: the band that is too close to call
 NEAR_MM: Final = 60.0  # a margin beyond this decides nothing and isn't drawn
@@ -90,9 +91,10 @@ def ruling_view(now: Snapshot, lang: Lang) -> dict[str, Any]:
     ruling, corrected = shown_ruling(now.rulings[-1])
     state = state_of(ruling)
     is_current = not match.id or ruling.get("match_id") in (None, match.id)  # what an ended match asked for is nothing to lay out now
-    where = targets(ruling, now.discs) if is_current else []
+    where = targets(wanted(ruling, match.placing), now.discs) if is_current and not match.over else []
     to_do = [(_to_do(t, lang), t.done) for t in where]
     lines = [(said, False) for said in _readings(ruling, match, lang)] if state == "review" else to_do
+    waits = match.guided and any(not t.done for t in where)
     return _panel(
         state,
         title_of(state, ruling, lang),
@@ -102,11 +104,25 @@ def ruling_view(now: Snapshot, lang: Lang) -> dict[str, Any]:
         targets=[[t.kind, t.x_mm, t.y_mm, t.from_x_mm, t.from_y_mm, t.done] for t in where],
         margin=margin_view(ruling, lang),
         tag=word("corrected", lang) if corrected else "",
+        to_do=to_do,
+        waits=word("stroke_waits", lang) if waits else "",
     )
 
 
 def _panel(state: State, title: str, text: str, **more: object) -> dict[str, Any]:
-    return {"state": state, "title": title, "text": text, "clauses": [], "lines": [], "targets": [], "margin": None, "tag": "", **more}
+    return {
+        "state": state,
+        "title": title,
+        "text": text,
+        "clauses": [],
+        "lines": [],
+        "targets": [],
+        "margin": None,
+        "tag": "",
+        "to_do": [],
+        "waits": "",
+        **more,
+    }
 
 
 def _fitting(lines: list[tuple[str, bool]], lang: Lang) -> list[tuple[str, bool]]:
@@ -181,7 +197,9 @@ def alternatives_of(ruling: dict[str, Any]) -> list[dict[str, Any]]:
 
 def disputed(ruling: dict[str, Any]) -> frozenset[str]:
     """Ids of the discs on which a review turns."""
-    return frozenset(i for r in alternatives_of(ruling) for key in r.get("assume") or {} for i in str(key).split("+"))
+    return frozenset(
+        i for r in alternatives_of(ruling) for key in r.get("assume") or {} if key not in NO_PIECE for i in str(key).split("+")
+    )
 
 
 def assumed_words(reading: dict[str, Any], ruling: dict[str, Any], match: MatchView, lang: Lang) -> str:
@@ -189,8 +207,8 @@ def assumed_words(reading: dict[str, Any], ruling: dict[str, Any], match: MatchV
     several = len(disputed(ruling)) > 1
     phrases, names, said = PHRASES[lang], names_of(match), []
     for key, answer in (reading.get("assume") or {}).items():
-        about = [_piece(i, several, lang) for i in str(key).split("+")] if key not in ("shaken", "returned") else []
-        subject = phrases["shaken"] if key == "shaken" else word("striker", lang) if key == "returned" else " + ".join(about)
+        about = [_piece(i, several, lang) for i in str(key).split("+")]
+        subject = phrases[key] if key in ("shaken", "placing") else word("striker", lang) if key == "returned" else " + ".join(about)
         who = next((name for side, name in names.items() if side == answer), str(answer))
         said.append(f"{subject} {phrases.get(str(answer), _piece(who, several, lang))}")
     return _capital(", ".join(said))

@@ -12,27 +12,36 @@ from device import topics
 from scoreboard.desk import Desk
 from scoreboard.feed import Feed
 from scoreboard.hub import Hub
-from scoreboard.judge_pages import judge_routes
+from scoreboard.journal import Journal
+from scoreboard.judge_pages import Console
 from scoreboard.pages import Pages, Room, application, board_routes
 from scoreboard.service import Service
-from scoreboard.sessions import Sessions
+from scoreboard.sessions import Role, Sessions
 from scoreboard.store import Store
 from scoreboard.web import BoardNotStarted
 
 __all__ = ["BoardNotStarted", "Scoreboard"]
 
-PASSWORD_VARIABLE: Final = "NOVUSS_JUDGE_PASSWORD"
+JUDGE_VARIABLE: Final = "NOVUSS_JUDGE_PASSWORD"
+ADMIN_VARIABLE: Final = "NOVUSS_ADMIN_PASSWORD"
 
 
 class Scoreboard(Service):
     """Serves one table's board.
 
-    The judge's console opens only with a `judge_password` (by default that of the environment, so that no process list shows it);
-    without one nothing can be written through the board.
+    The judge's console opens only with a password for judges or admins (by default those of the environment, so that no process
+    list shows them); without one nothing can be written through the board.
     """
 
     def __init__(
-        self, broker_url: str, table: str, host: str = "127.0.0.1", port: int = 8080, *, judge_password: str | None = None
+        self,
+        broker_url: str,
+        table: str,
+        host: str = "127.0.0.1",
+        port: int = 8080,
+        *,
+        judge_password: str | None = None,
+        admin_password: str | None = None,
     ) -> None:
         self._prefix = f"{topics.PREFIX}/{table}/"
         hub = Hub()
@@ -41,8 +50,12 @@ class Scoreboard(Service):
         feed = Feed(broker_url, f"{self._prefix}#", self._on_message, self._store.on_link)
         pages = Pages(time.monotonic)
         room = Room(table, "", hub, lambda: self._store.snapshot)
-        sessions = Sessions(judge_password or os.environ.get(PASSWORD_VARIABLE), time.monotonic)
-        routes = [*board_routes("/", lambda _request: room, pages), *judge_routes(sessions, desk, room, pages)]
+        passwords: dict[Role, str | None] = {
+            "judge": judge_password or os.environ.get(JUDGE_VARIABLE),
+            "admin": admin_password or os.environ.get(ADMIN_VARIABLE),
+        }
+        console = Console(Sessions(passwords, time.monotonic), desk, room, pages, Journal())
+        routes = [*board_routes("/", lambda _request: room, pages), *console.routes]
         super().__init__(feed, hub, application(routes, hub), host, port)
 
     @property

@@ -6,7 +6,9 @@ leaves out have defaults, so an older or newer table monitor still shows what it
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, Final, Literal
 
 import msgspec
@@ -16,11 +18,12 @@ from rules.facts import Player, SeenDisc, SeenDiscs
 from rules.ruling import Ruling
 from rules.table import SIDES, Colour, Kind, Side
 
-KEPT_RULINGS: Final = 24  # the console's cards, and the longest series with what a judge says meanwhile; the match log keeps the rest
+KEPT_RULINGS: Final = 40  # the console's cards, and the longest series with what a judge says meanwhile; the match log keeps the rest
 SLOTS: Final[dict[Kind, range]] = {"red": range(16), "black": range(16, 32), "striker": range(32, 34)}  # 25.2: 16 of each; a spare striker
+_READ: Final = frozenset(topic.name for topic in (topics.STATUS, topics.MATCH, topics.RULING, topics.CLOCK, topics.STATS, topics.STROKE))
 MAX_NAME: Final = 60  # characters; longer names are cut, a page must not be flooded
 
-Section = Literal["link", "discs", "match", "ruling", "cards", "hall"]
+Section = Literal["link", "discs", "match", "ruling", "cards", "clock", "stats", "hall"]
 Monitor = Literal["unknown", "online", "offline"]
 
 
@@ -39,6 +42,18 @@ class MatchView:
     on_table: dict[Side, int] = field(default_factory=dict)
     turn: Side | None = None
     over: bool = False
+    ruleset: str = ""
+    placing: tuple[dict[str, Any], ...] | None = None  # what is to lie where before the next stroke; None where the table doesn't say
+    guided: bool = False  # the next stroke waits for it
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """A clock that a judge has started; `since_s` is monotonic."""
+
+    span: str
+    limit_s: float
+    since_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +74,9 @@ class Snapshot:
     discs: tuple[SlottedDisc, ...] = ()
     match: MatchView | None = None
     rulings: tuple[dict[str, Any], ...] = ()  # by seq, oldest first
+    pieces: tuple[tuple[int, tuple[str, ...]], ...] = ()  # by entry of a stroke: the pieces that lay on the table before it
+    clock: Clock | None = None
+    stats: dict[str, Any] | None = None
 
 
 class Unreadable(ValueError):
@@ -70,21 +88,32 @@ def connected(now: Snapshot, broker: bool) -> Snapshot:
     return replace(now, broker=broker, monitor=now.monitor if broker else "unknown", picture_at_s=None)
 
 
-def apply(now: Snapshot, name: str, payload: bytes, *, retained: bool, at_s: float) -> tuple[Snapshot, tuple[Section, ...]]:
-    """Fold one message of topic `name` (below the table's prefix) and say which sections changed; raises `Unreadable`."""
+def apply(
+    now: Snapshot, name: str, payload: bytes, *, retained: bool, at_s: float, at: datetime | None = None
+) -> tuple[Snapshot, tuple[Section, ...]]:
+    """Fold one message of topic `name` (below the table's prefix) and say which sections changed; raises `Unreadable`.
+
+    `at_s` is monotonic, `at` wall time, which tells how old a retained clock is.
+    """
     if name == topics.DISCS.name:
         after = _discs(now, payload, retained, at_s)
         guiding = now.rulings and any(now.rulings[-1].get(key) for key in ("place", "restore", "refolded"))
         return after, ("discs", "ruling") if guiding else ("discs",)
-    if name not in (topics.STATUS.name, topics.MATCH.name, topics.RULING.name):
+    if name not in _READ:
         return now, ()
     record = _record(name, payload)
+    if name == topics.CLOCK.name:
+        return replace(now, clock=_clock(record, at_s, at if retained else None)), ("clock",)
+    if name == topics.STATS.name:
+        return replace(now, stats=record), ("stats",)
+    if name == topics.STROKE.name:
+        return _stroke(now, record), ()
     if name == topics.STATUS.name:
         return replace(now, monitor="online" if record.get("state") == "online" else "offline"), ("link",)
     if name == topics.MATCH.name:
         after = replace(now, match=read_match(record))
         if now.match is not None and after.match is not None and now.match.id != after.match.id:
-            now = after = replace(after, rulings=())  # a new match begins without the last one's rulings
+            now = after = replace(after, rulings=(), pieces=())  # a new match begins without the last one's rulings
         last = record.get("last_ruling")  # a board opened late learns the last ruling from here
         if isinstance(last, dict) and not now.rulings:
             return replace(after, rulings=(_checked_ruling(last),)), ("match", "discs", "ruling", "cards")
@@ -125,6 +154,24 @@ def _discs(now: Snapshot, payload: bytes, retained: bool, at_s: float) -> Snapsh
     except msgspec.DecodeError as error:
         raise Unreadable(f"discs: {error}") from error
     return replace(now, discs=slotted(now.discs, seen.discs), picture_at_s=now.picture_at_s if retained else at_s)
+
+
+def _clock(record: dict[str, Any], at_s: float, now: datetime | None) -> Clock | None:
+    limit_s = record.get("limit_s")
+    if record.get("run") is not True or not isinstance(limit_s, int | float):
+        return None
+    since_s = at_s
+    if now is not None:
+        with contextlib.suppress(ValueError):
+            since_s -= max(0.0, (now - datetime.fromisoformat(str(record.get("at")))).total_seconds())
+    return Clock(str(record.get("span", "")), float(limit_s), since_s)
+
+
+def _stroke(now: Snapshot, record: dict[str, Any]) -> Snapshot:
+    discs = (record.get("before") or {}).get("discs") or []
+    ids = tuple(str(d["id"]) for d in discs if isinstance(d, dict) and d.get("kind") != "striker" and "id" in d)
+    kept = dict(now.pieces[-KEPT_RULINGS:]) | {_count(record.get("entry")): ids}
+    return replace(now, pieces=tuple(sorted(kept.items())))
 
 
 def slotted(before: tuple[SlottedDisc, ...], seen: list[SeenDisc]) -> tuple[SlottedDisc, ...]:
@@ -176,7 +223,14 @@ def read_match(record: dict[str, Any]) -> MatchView:
         on_table={} if record.get("status") == "ready" else _counts(record.get("on_table")),  # before the first stroke the fold knows none
         turn=_side(record.get("turn")),
         over=record.get("status") == "over" or bool(record.get("result")),
+        ruleset=str(record.get("ruleset", "")),
+        placing=_places(record.get("placing")),
+        guided=record.get("guided_placing") is True,
     )
+
+
+def _places(value: object) -> tuple[dict[str, Any], ...] | None:
+    return tuple(place for place in value if isinstance(place, dict)) if isinstance(value, list) else None
 
 
 def _side(value: object) -> Side | None:

@@ -6,6 +6,7 @@ import logging
 import time
 import uuid
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Final
 
 from device import topics
@@ -47,7 +48,7 @@ class Store:
             name, payload = again
         before = self.snapshot
         try:
-            self.snapshot, changed = apply(before, name, payload, retained=retained, at_s=time.monotonic())
+            self.snapshot, changed = apply(before, name, payload, retained=retained, at_s=time.monotonic(), at=datetime.now(UTC))
         except Unreadable as error:
             log.warning("a message was left out: %s", error)
             return

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from rules.start_position import colours_at_start
 from rules.table import HALF_MM, OPPOSITE, SIDES, Kind, Side, clearances_mm
 from rules.words import PHRASES
 from scoreboard.cards_view import cards_view
 from scoreboard.ruling_view import disputed, ruling_view, series_of, shown_ruling, team_name, team_name_at
 from scoreboard.state import MatchView, Section, SlottedDisc, Snapshot
-from scoreboard.words import Lang, word
+from scoreboard.words import WORDS, Lang, word
 
 PICTURE_OLD_S: Final = 3.0  # a live picture comes several times a second; hazards.md: stale after 3 s
 SIGMAS: Final = 2.0  # contract: dark beyond 2 sigma, light below −2 sigma, else too close to call
 PIECES: Final = {"singles": 8, "doubles": 16}  # 9.1: pieces a player or a pair starts with
 REVIEWED: Final = 3
+LONGEST_OVER_S: Final = 600.0  # a clock that ran out this long ago was forgotten
 MIN_SERIES: Final = 2  # one piece is no series
 NOT_FLAT_DEPTH_MM: Final = 60.0  # how far beyond the rail a disc may be drawn
 
@@ -29,6 +31,8 @@ def section_view(section: Section, now: Snapshot, lang: Lang, at_s: float) -> di
         return match_view(now, lang)
     if section == "cards":
         return cards_view(now, lang)
+    if section == "clock":
+        return clock_view(now, lang, at_s)
     return ruling_view(now, lang)
 
 
@@ -46,6 +50,16 @@ def link_view(now: Snapshot, at_s: float) -> dict[str, Any]:
     return {"why": why}
 
 
+def clock_view(now: Snapshot, lang: Lang, at_s: float) -> dict[str, Any]:
+    """A clock that runs: what for, and the seconds left now, below zero once it is over; the page counts on by itself."""
+    clock = now.clock
+    if clock is None or at_s - clock.since_s > clock.limit_s + LONGEST_OVER_S:
+        return {"run": False}
+    name = f"clock_{clock.span}"
+    left_s = round(clock.limit_s - (at_s - clock.since_s), 2)
+    return {"run": True, "what": word(name, lang) if name in WORDS else "", "left_s": left_s, "limit_s": clock.limit_s}
+
+
 def discs_view(now: Snapshot) -> dict[str, Any]:
     """Each disc as [slot, x, y, mark, pose]; mark 0 none, 1 dark for the player at turn, 2 too close to call, 3 what a review is about."""
     lie = HALF_MM + NOT_FLAT_DEPTH_MM
@@ -54,7 +68,12 @@ def discs_view(now: Snapshot) -> dict[str, Any]:
         [s.slot, _clamp(s.disc.x_mm, lie), _clamp(s.disc.y_mm, lie), REVIEWED if s.disc.id in asked else _mark(s, now.match), s.disc.pose]
         for s in now.discs
     ]
-    return {"discs": rows, "red": on_board(now, "red"), "black": on_board(now, "black")}
+    return {
+        "discs": rows,
+        "red": on_board(now, "red"),
+        "black": on_board(now, "black"),
+        "colours": colours_at_start([s.disc for s in now.discs]),
+    }
 
 
 def _clamp(value_mm: float, limit_mm: float) -> float:

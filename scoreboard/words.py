@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, get_args
+from typing import Final, get_args
 
-Lang = Literal["lv", "en", "de"]
+from rules.words import Lang
+from scoreboard.words_judge import JUDGE_WORDS
+
+__all__ = ["LANGS", "LANG_NAMES", "WORDS", "Lang", "pick_lang", "word"]
+
 LANGS: Final[tuple[Lang, ...]] = get_args(Lang)
 LANG_NAMES: Final[dict[Lang, str]] = {"lv": "Latviešu", "en": "English", "de": "Deutsch"}
 
 WORDS: Final[dict[str, dict[Lang, str]]] = {
+    **JUDGE_WORDS,
     "board": {"lv": "Novusa tablo", "en": "Novuss scoreboard", "de": "Novuss-Anzeige"},
     "table": {"lv": "Galds", "en": "Table", "de": "Tisch"},
     "set_of": {"lv": "{n}. sets no {of}", "en": "Set {n} of {of}", "de": "Satz {n} von {of}"},
@@ -108,7 +113,6 @@ WORDS: Final[dict[str, dict[Lang, str]]] = {
     "entries": {"lv": "Pēdējie ieraksti", "en": "Last entries", "de": "Letzte Einträge"},
     "choose": {"lv": "Tā bija", "en": "It was so", "de": "So war es"},
     "void": {"lv": "Anulēt", "en": "Void", "de": "Streichen"},
-    "override": {"lv": "Labot lēmumu", "en": "Override", "de": "Ändern"},
     "no_fault": {"lv": "Pareizs, pārkāpuma nav", "en": "Lawful, no fault", "de": "Richtig, kein Fehler"},
     "decide": {"lv": "Lemt", "en": "Decide", "de": "Entscheiden"},
     "player_word": {"lv": "Spēlētājs", "en": "Player", "de": "Spieler"},
@@ -126,7 +130,6 @@ WORDS: Final[dict[str, dict[Lang, str]]] = {
     "sent": {"lv": "Nosūtīts…", "en": "Sent…", "de": "Gesendet…"},
     "done": {"lv": "Izdarīts: {n}. ieraksts", "en": "Done: entry {n}", "de": "Erledigt: Eintrag {n}"},
     "refused": {"lv": "Nav izdarīts: {why}", "en": "Not done: {why}", "de": "Nicht erledigt: {why}"},
-    "sure": {"lv": "Nospiest vēlreiz", "en": "Press again", "de": "Nochmals drücken"},
     "hall": {"lv": "Zāle", "en": "Hall", "de": "Halle"},
     "need_judge": {"lv": "Tiesnesi gaida: {n}", "en": "Waiting for a judge: {n}", "de": "Warten auf den Richter: {n}"},
     "search": {"lv": "Meklēt", "en": "Search", "de": "Suchen"},

@@ -1,5 +1,6 @@
 // Puts what the server says into the page: texts, states and attributes only; no node is made or removed after loading.
 
+import { Clock } from "./clock.js";
 import { follow } from "./link.js";
 import { showMargin } from "./margin.js";
 import { pictureCame, showLink } from "./staleness.js";
@@ -9,6 +10,7 @@ const words = document.body.dataset;
 const part = (name, root = document) => root.querySelector(`[data-part="${name}"]`);
 const figure = part("table");
 const table = figure && new Table(figure);
+const clock = part("clock") && new Clock(part("clock"));
 const teams = Array.from(document.querySelectorAll("[data-team]"));
 const ruling = part("ruling");
 let fitted = null;
@@ -50,9 +52,10 @@ function showRuling(view) {
   set(ruling, "data-state", view.state);
   text(part("title", ruling), view.title);
   text(part("text", ruling), view.text);
-  const tag = part("tag", ruling);
-  tag.hidden = !view.tag;
-  text(tag, view.tag);
+  for (const name of ["tag", "waits"]) {
+    part(name, ruling).hidden = !view[name];
+    text(part(name, ruling), view[name]);
+  }
   fill("clause", view.clauses);
   fill("line", view.lines.map(([said]) => said));
   ruling.querySelectorAll("[data-line]").forEach((node, n) => set(node, "class", view.lines[n]?.[1] ? "done" : ""));
@@ -81,7 +84,7 @@ function fill(name, values) {
 
 if (ruling) addEventListener("resize", fit);
 
-const show = { match: showMatch, ruling: showRuling, discs: (view) => table && table.show(view) };
+const show = { match: showMatch, ruling: showRuling, discs: (view) => table && table.show(view), clock: (view) => clock && clock.show(view) };
 
 follow(
   words.events,

@@ -1,14 +1,18 @@
-// The judge's console: cards filled in place, commands sent as JSON, each answered in words. Weighty ones ask for a second press.
+// The judge's console: cards filled in place; every command shows what it would change before it is sent.
 
+import { ask, askAgain } from "./ask.js";
+import { Clock } from "./clock.js";
 import { follow } from "./link.js";
 import { showMargin } from "./margin.js";
+import { send } from "./send.js";
 import { pictureCame, showLink } from "./staleness.js";
 import { Table, set, text } from "./table.js";
+import { showFound } from "./wizard.js";
 
-const SURE_MS = 4000; // how long a second press may take
 const words = document.body.dataset;
 const part = (name, root = document) => root.querySelector(`[data-part="${name}"]`);
 const table = new Table(part("table"));
+const clock = new Clock(part("clock"));
 const slots = Array.from(document.querySelectorAll("[data-card]"));
 let cards = [];
 
@@ -27,22 +31,32 @@ function showCards(view) {
     slot.hidden = n >= cards.length;
     if (cards[n]) showCard(slot, cards[n]);
   });
+  askAgain();
 }
 
 function showCard(slot, card) {
   if (slot.dataset.entry !== String(card.entry)) {
     // Another entry has moved into this place: nothing that was begun for the old one may hit it.
-    part("override", slot).open = false;
-    slot.querySelectorAll("[data-armed]").forEach(disarm);
+    for (const form of slot.querySelectorAll("details")) form.open = false;
   }
   slot.dataset.entry = card.entry;
   set(slot, "data-state", card.state);
+  set(slot, "data-gone", card.gone ? "yes" : "no");
   text(part("number", slot), card.number);
   text(part("title", slot), card.title);
   text(part("text", slot), card.text);
   part("tag", slot).hidden = !card.tag;
   text(part("tag", slot), card.tag);
-  part("override", slot).hidden = !card.stroke;
+  part("override", slot).hidden = !card.stroke || card.gone;
+  part("event", slot).hidden = !card.stroke || card.gone || card.pieces.length === 0;
+  part("confirm", slot).hidden = !card.stroke || card.gone || card.state === "review";
+  part("void", slot).hidden = card.gone;
+  slot.querySelectorAll("[data-piece]").forEach((option, n) => {
+    const id = n === 0 ? "striker" : card.pieces[n - 1];
+    option.hidden = option.disabled = id === undefined;
+    option.value = id ?? "";
+    text(option, n === 0 ? words.wordStriker : id);
+  });
   slot.querySelectorAll("[data-clause]").forEach((node, n) => {
     node.hidden = n >= card.clauses.length;
     text(node, card.clauses[n]);
@@ -56,79 +70,93 @@ function showCard(slot, card) {
   showMargin(part("margin", slot), card.margin);
 }
 
-async function send(command) {
-  text(part("answer"), words.wordSent);
-  let answer;
-  try {
-    const options = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(command) };
-    const response = await fetch("/judge/command", options);
-    if (response.status === 403) location.reload();
-    answer = await response.json();
-  } catch {
-    answer = { accepted: false, error: words.whyServer };
-  }
-  text(part("answer"), answer.accepted ? words.wordDone.replace("{n}", answer.entry) : words.wordRefused.replace("{why}", answer.error));
-  set(part("answer"), "data-accepted", String(answer.accepted));
+function showPlacing(view) {
+  table.showTargets(view.targets);
+  const panel = part("placing");
+  panel.hidden = view.to_do.length === 0;
+  text(part("waits", panel), view.waits);
+  panel.querySelectorAll("[data-line]").forEach((node, n) => {
+    node.hidden = n >= view.to_do.length;
+    text(node, view.to_do[n]?.[0]);
+    set(node, "class", view.to_do[n]?.[1] ? "done" : "");
+  });
 }
 
-// The first press of a weighty button arms it, the second within a few seconds counts.
-function isSure(button) {
-  if (button.dataset.sure === undefined || button.dataset.armed) {
-    disarm(button);
-    return true;
-  }
-  button.dataset.armed = "yes";
-  button.dataset.label = button.textContent;
-  text(button, words.wordSure);
-  setTimeout(() => disarm(button), SURE_MS);
-  return false;
-}
-
-function disarm(button) {
-  if (button.dataset.label !== undefined) text(button, button.dataset.label);
-  delete button.dataset.label;
-  delete button.dataset.armed;
-}
+const consider = (command) => ask("/judge/preview", "/judge/command", command);
 
 function cardOf(node) {
   return cards[Number(node.closest("[data-card]").dataset.card)];
 }
 
+const act = {
+  confirm: (button) => send("/judge/command", { command: "confirm", entry: cardOf(button).entry }),
+  void: (button) => consider({ command: "void", entry: cardOf(button).entry }),
+  resolve: (button) => {
+    const reading = cardOf(button).readings[Number(button.closest("[data-reading]").dataset.reading)];
+    consider({ command: "resolve", entry: cardOf(button).entry, assume: reading.assume });
+  },
+  wave_through: () => consider({ command: "wave_through" }),
+  clock: (button) => send("/judge/command", { command: "clock", span: button.dataset.span }),
+  "clock-stop": () => send("/judge/command", { command: "clock", run: false }),
+};
+
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button[data-do]");
-  if (!button) return;
-  const card = cardOf(button);
-  if (!isSure(button)) return;
-  if (button.dataset.do === "void") send({ command: "void", entry: card.entry });
-  if (button.dataset.do === "lawful") send({ command: "override", entry: card.entry, ruling: { lawful: true, faults: [] } });
-  if (button.dataset.do === "resolve") {
-    const reading = card.readings[Number(button.closest("[data-reading]").dataset.reading)];
-    send({ command: "resolve", entry: card.entry, assume: reading.assume });
-  }
+  if (button) act[button.dataset.do](button);
 });
+
+const commandOf = {
+  override: (form, given) => {
+    const ruling = {};
+    if (given.clause === "lawful") Object.assign(ruling, { lawful: true, faults: [] });
+    else if (given.clause) Object.assign(ruling, { lawful: false, faults: [{ clause: given.clause, side: given.side }] });
+    if (given.next) ruling.next = given.next;
+    if (given.penalty_pieces) ruling.penalty_pieces = Number(given.penalty_pieces);
+    return { command: "override", entry: cardOf(form).entry, ruling };
+  },
+  add_event: (form, given) => {
+    const fields = {
+      pocket: { disc: given.disc, pocket: given.pocket },
+      over_rail: { disc: given.disc, rail: given.rail },
+      rail: { disc: "striker", rail: given.rail },
+      contact: { discs: ["striker", given.disc] },
+      touched: { discs: [given.disc], side: given.side, by: "hand" },
+    };
+    return { command: "add_event", entry: cardOf(form).entry, when: given.when, event: { event: given.event, ...fields[given.event] } };
+  },
+};
 
 document.addEventListener("submit", (event) => {
   const form = event.target.closest("form[data-command]");
   if (!form) return;
   event.preventDefault();
-  const button = event.submitter;
-  if (button && !isSure(button)) return;
-  const { side, clause } = Object.fromEntries(new FormData(form));
-  if (form.dataset.command === "override") {
-    send({ command: "override", entry: cardOf(form).entry, ruling: { lawful: false, faults: [{ clause, side }] } });
+  const given = Object.fromEntries(new FormData(form));
+  const name = form.dataset.command;
+  if (commandOf[name]) {
+    consider(commandOf[name](form, given));
     return;
   }
-  const command = { command: button?.value || form.dataset.command, side, clause };
-  if (button?.dataset.without) delete command[button.dataset.without];
-  send(command);
+  const command = { command: event.submitter?.value || name, side: given.side };
+  if (given.clause) command.clause = given.clause;
+  for (const left of (event.submitter?.dataset.without ?? "").split(" ")) delete command[left];
+  consider(command);
+});
+
+// A form asks only for what the chosen kind of event needs.
+document.addEventListener("change", (event) => {
+  const select = event.target.closest('select[name="event"]');
+  if (!select) return;
+  for (const field of select.form.querySelectorAll("[data-for]")) field.hidden = !field.dataset.for.split(" ").includes(select.value);
 });
 
 const show = {
   cards: showCards,
-  ruling: (view) => table.showTargets(view.targets),
+  ruling: showPlacing,
+  clock: (view) => clock.show(view),
   discs: (view) => {
     if (view.discs.length) pictureCame();
     table.show(view);
+    showFound(view.colours);
   },
   match: (view) => {
     text(part("set"), view.set);

@@ -14,6 +14,16 @@ from paho.mqtt.enums import CallbackAPIVersion
 from device import topics
 from tests.parts.brokers import Mosquitto
 
+Open = Callable[..., Any]
+
+
+def sign_in(page: Any, name: str, password: str) -> None:
+    """Sign in at the console in English."""
+    page.get_by_label("Judge's name").fill(name)
+    page.get_by_label("Password").fill(password)
+    page.keyboard.press("Enter")
+    page.locator("section.decide").wait_for()
+
 
 def wait_until(is_so: Callable[[], bool], timeout_s: float = 8.0) -> float:
     """Seconds until `is_so`; fails after the time-out."""

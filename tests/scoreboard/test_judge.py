@@ -6,6 +6,7 @@ import http.client
 import json
 import logging
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,6 +14,8 @@ import msgspec
 import pytest
 
 from device import topics
+from rules.facts import Match, Player
+from rules.fold import match_state
 from scoreboard.cards_view import cards_view
 from scoreboard.server import Scoreboard
 from scoreboard.sessions import SHUT_S, TRIES, Sessions
@@ -20,14 +23,16 @@ from scoreboard.state import Snapshot, apply
 from tests.parts.brokers import Mosquitto, free_port
 from tests.parts.browser import SHOTS
 from tests.scoreboard import board_game as game
-from tests.scoreboard.board_rig import Table, wait_until
+from tests.scoreboard.board_rig import Open, Table, sign_in, wait_until
+from tests.scoreboard.table_rig import RealTable, stroke
 
 PASSWORD = "ripa-un-kija"
+ADMIN = "galvenais"
 
 
 @pytest.fixture
 def desk(broker: Mosquitto) -> Iterator[Scoreboard]:
-    board = Scoreboard(broker.url, "t1", port=free_port(), judge_password=PASSWORD)
+    board = Scoreboard(broker.url, "t1", port=free_port(), judge_password=PASSWORD, admin_password=ADMIN)
     board.start()
     wait_until(lambda: board.is_connected)
     yield board
@@ -53,6 +58,14 @@ def signed_in(url: str, name: str = "Zane") -> str:
     return cookie.split(";")[0]
 
 
+MATCH = Match(
+    id="day",
+    ruleset="lnf-2008",
+    format="singles",
+    sets=3,
+    players={"S": Player(name="Anna", colour="red"), "N": Player(name="Berta", colour="black")},
+    first_turn="S",
+)
 WARNING = json.dumps({"command": "warning", "side": "N", "clause": "19.1.e"})
 
 
@@ -64,7 +77,11 @@ def test_strangers_are_refused_and_logged(desk: Scoreboard, table: Table, caplog
     cookie = signed_in(desk.url)
     assert post(desk.url, "/judge/command", WARNING, cookie=cookie, origin="http://evil.example")[0] == 403
     assert post(desk.url, "/judge/sign-in", "name=x&password=y", origin="http://evil.example")[0] == 403
-    assert caplog.text.count("refused") == 4
+    assert post(desk.url, "/judge/sign-in", "name=x&password=y")[0] == 303
+    assert post(desk.url, "/judge/match", "{}")[0] == 403
+    assert post(desk.url, "/judge/preview", WARNING)[0] == 403
+    assert http_get(desk.url, "/judge/events", "") == 403
+    assert caplog.text.count("refused") == 8
     assert PASSWORD not in caplog.text
     assert heard == []
 
@@ -90,16 +107,16 @@ def test_a_signed_in_judge_s_command_carries_the_name_and_is_answered(
         "by": "Zane",
     }
     status, answer = post(desk.url, "/judge/command", '{"command":"end_match"}', cookie=cookie)
-    assert status == 409
-    assert "15.3" in answer["body"]
+    assert status == 200
+    assert json.loads(answer["body"]) == {"accepted": False, "error": "15.3: the match is over"}
     assert "judge Zane" in caplog.text
 
 
-@pytest.mark.parametrize("body", ["{", "[]", '{"command":"format_disk"}', "x" * 20_000])
+@pytest.mark.parametrize("body", ["{", "[]", '{"command":"format_disk"}', '{"command":"start_match"}', "x" * 20_000])
 def test_what_is_no_command_goes_nowhere(desk: Scoreboard, table: Table, body: str) -> None:
     heard: list[Any] = []
     table.on_judge(heard.append)
-    assert post(desk.url, "/judge/command", body, cookie=signed_in(desk.url))[0] == 400
+    assert post(desk.url, "/judge/command", body, cookie=signed_in(desk.url))[0] in (400, 413)
     assert heard == []
 
 
@@ -111,23 +128,33 @@ def test_signing_out_ends_the_session(desk: Scoreboard) -> None:
 
 def test_guessing_shuts_the_door_for_a_while() -> None:
     now_s = 0.0
-    sessions = Sessions("right", lambda: now_s)
+    sessions = Sessions({"judge": "right"}, lambda: now_s)
     assert all(sessions.sign_in("A", "wrong") is None for _ in range(TRIES))
     assert sessions.is_shut
     assert sessions.sign_in("A", "right") is None
     now_s = SHUT_S + 1
     token = sessions.sign_in("  A   B ", "right")
-    assert sessions.name_of(token) == "A B"
+    session = sessions.of(token)
+    assert session is not None
+    assert (session.name, session.role) == ("A B", "judge")
     now_s += 13 * 3600
-    assert sessions.name_of(token) is None
+    assert sessions.of(token) is None
 
 
 def test_without_a_password_nobody_gets_in() -> None:
     for password in (None, ""):
-        sessions = Sessions(password, lambda: 0.0)
+        sessions = Sessions({"judge": password}, lambda: 0.0)
         assert not sessions.is_open
         assert sessions.sign_in("A", "") is None
-    assert Sessions("x", lambda: 0.0).sign_in("  ", "x") is None, "a judge has a name"
+    assert Sessions({"judge": "x"}, lambda: 0.0).sign_in("  ", "x") is None, "a judge has a name"
+
+
+def test_roles_have_passwords_of_their_own() -> None:
+    sessions = Sessions({"judge": "one", "admin": "two"}, lambda: 0.0)
+    tokens = [sessions.sign_in(name, password) for name, password in (("A", "one"), ("B", "two"), ("C", "three"))]
+    assert [s and s.role for s in map(sessions.of, tokens)] == ["judge", "admin", None]
+    assert sessions.end(sessions.all[0].key) == "A"
+    assert [s.name for s in sessions.all] == ["B"]
 
 
 def test_cards_show_each_entry_once_as_it_stands_now() -> None:
@@ -146,59 +173,93 @@ def test_cards_show_each_entry_once_as_it_stands_now() -> None:
 
 @pytest.mark.browser
 @pytest.mark.broker
-def test_a_judge_resolves_a_review_in_the_browser(desk: Scoreboard, table: Table, chromium: Any) -> None:
-    commands: list[dict[str, Any]] = []
-
-    def obey(command: dict[str, Any]) -> None:
-        commands.append(command)
-        table.send(topics.JUDGE_RESULT, {"correlation": command["correlation"], "accepted": True, "entry": 20 + len(commands)})
-
-    table.on_judge(obey)
-    table.send(topics.STATUS, game.ONLINE)
-    table.send(topics.MATCH, game.MATCH)
-    table.send(topics.DISCS, game.seen(game.mid_game()))
-    for record in (game.ruling(1), game.fault(2), game.review(3)):
-        table.send(topics.RULING, record)
-    context = chromium.new_context(viewport={"width": 1280, "height": 800}, locale="en-GB")
+def test_a_judge_decides_in_the_browser_and_sees_first_what_it_changes(
+    desk: Scoreboard, broker: Mosquitto, open_page: Open, tmp_path: Path
+) -> None:
+    real = RealTable(broker, tmp_path)
     try:
-        page = context.new_page()
-        said: list[str] = []
-        page.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.goto(f"{desk.url}/judge?lang=en")
-        page.get_by_label("Judge's name").fill("Zane")
-        page.get_by_label("Password").fill(PASSWORD)
-        page.keyboard.press("Enter")
-        page.wait_for_selector('[data-card="2"]:visible')
-        SHOTS.mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=str(SHOTS / "judge-1280x800.png"))
-
+        real.begin(MATCH)
+        real.enter(stroke("S", "r1", y_mm=-374.4))
+        page = open_page(f"{desk.url}/judge?lang=en")
+        sign_in(page, "Zane", PASSWORD)
         page.get_by_role("button", name="Red piece light").click()
-        page.get_by_text("Done: entry 21").wait_for()
-        page.locator('[data-card="1"]').get_by_role("button", name="Void").click()
-        assert len(commands) == 1, "a weighty command needs a second press"
-        page.locator('[data-card="1"]').get_by_role("button", name="Press again").click()
-        page.get_by_text("Done: entry 22").wait_for()
-        table.send(topics.RULING, game.ruling(4))
-        page.wait_for_selector('[data-card="3"]:visible')
-        page.locator('[data-card="1"]').get_by_role("button", name="Void").click()
-        table.send(topics.RULING, game.ruling(5))
-        page.wait_for_selector('[data-card="4"]:visible')
-        assert page.get_by_role("button", name="Press again").count() == 0, "cards that move disarm what was begun"
-        page.locator('form[data-command="warning"] select[name=side]').select_option("N")
-        page.locator('form[data-command="warning"] select[name=clause]').select_option("19.1.e")
-        page.get_by_role("button", name="Give warning").click()
-        page.get_by_text("Done: entry 23").wait_for()
+        window = page.get_by_role("dialog")
+        assert "Entry 1" in str(window.text_content())
+        window.get_by_role("button", name="Cancel").click()
+        assert len(real.lines()) == 2, "asking changes nothing"
+        page.get_by_role("button", name="Red piece light").click()
+        window.get_by_role("button", name="Send").click()
+        page.get_by_text("Done: entry 2").wait_for()
 
-        plain = [{k: v for k, v in c.items() if k not in ("correlation", "schema")} for c in commands]
-        assert plain == [
-            {"command": "resolve", "entry": 3, "assume": {"r5": "light"}, "by": "Zane"},
-            {"command": "void", "entry": 2, "by": "Zane"},
+        page.locator('[data-entry="1"]').get_by_role("button", name="Confirm").click()
+        page.get_by_text("confirmed by Zane").wait_for()
+        warn = page.locator('form[data-command="warning"]')
+        warn.locator("select[name=side]").select_option("N")
+        warn.locator("select[name=clause]").select_option("19.1.e")
+        warn.get_by_role("button").click()
+        page.locator("tr", has_text="Warnings · Berta").get_by_text("1").wait_for()
+        real.enter(stroke("N", "b1"))
+        window.get_by_role("button", name="Send").click()
+        page.get_by_text("Done: entry 5").wait_for()
+        page.locator('[data-entry="1"]').get_by_role("button", name="Void").click()
+        page.screenshot(path=str(SHOTS / "judge-preview-1280x800.png"))
+        window.get_by_role("button", name="Send").click()
+        page.get_by_text("Done: entry 6").wait_for()
+        assert [line["judge"] for line in real.lines() if "judge" in line] == [
+            {"command": "resolve", "entry": 1, "assume": {"r1": "light"}, "by": "Zane"},
+            {"command": "confirm", "entry": 1, "by": "Zane"},
             {"command": "warning", "side": "N", "clause": "19.1.e", "by": "Zane"},
+            {"command": "void", "entry": 1, "by": "Zane"},
         ]
+        assert real.folded() == match_state(real.state)
         page.set_viewport_size({"width": 360, "height": 640})
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
         page.screenshot(path=str(SHOTS / "judge-360x640.png"), full_page=True)
-        assert said == []
     finally:
-        context.close()
+        real.close()
+
+
+@pytest.mark.browser
+@pytest.mark.broker
+def test_a_refused_command_says_why_before_it_is_sent(desk: Scoreboard, broker: Mosquitto, open_page: Open, tmp_path: Path) -> None:
+    real = RealTable(broker, tmp_path)
+    try:
+        real.begin(MATCH)
+        page = open_page(f"{desk.url}/judge?lang=en")
+        sign_in(page, "Zane", PASSWORD)
+        page.get_by_role("button", name="Debt forgotten").click()
+        page.get_by_text("Not done: 17.4").wait_for()
+        page.get_by_role("button", name="Swap places").click()
+        page.get_by_text("Not done: 22.3: only pairs change places").wait_for()
+        page.get_by_role("button", name="Stroke 30 s").click()
+        page.locator("[data-part=clock]", has_text="0:2").wait_for()
+        page.get_by_role("button", name="Stop").click()
+        page.locator("[data-part=clock]").wait_for(state="hidden")
+        assert len(real.lines()) == 1
+    finally:
+        real.close()
+
+
+@pytest.mark.browser
+@pytest.mark.broker
+def test_an_admin_reads_the_journal_and_signs_others_out(desk: Scoreboard, open_page: Open) -> None:
+    post(desk.url, "/judge/command", WARNING)
+    judge = signed_in(desk.url)
+    page = open_page(f"{desk.url}/judge?lang=en")
+    sign_in(page, "Ilze", ADMIN)
+    page.get_by_role("link", name="Journal").click()
+    page.locator("tr", has_text="a stranger").wait_for()
+    page.screenshot(path=str(SHOTS / "journal-1280x800.png"))
+    assert http_get(desk.url, "/judge/journal", judge) == 403
+    page.get_by_role("button", name="Sign out Zane").click()
+    page.locator("tr", has_text="end of Zane's session").wait_for()
+    assert post(desk.url, "/judge/command", WARNING, cookie=judge)[0] == 403
+
+
+def http_get(url: str, path: str, cookie: str) -> int:
+    connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=8)
+    try:
+        connection.request("GET", path, headers={"cookie": cookie})
+        return connection.getresponse().status
+    finally:
+        connection.close()

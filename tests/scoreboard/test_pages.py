@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,37 +15,13 @@ from scoreboard.server import Scoreboard
 from tests.parts.brokers import Mosquitto, free_port
 from tests.parts.browser import SHOTS
 from tests.scoreboard import board_game as game
-from tests.scoreboard.board_rig import Table
+from tests.scoreboard.board_rig import Open, Table
 
 pytestmark = [pytest.mark.browser, pytest.mark.broker]
 ROOT = Path(__file__).parents[2]
 STALE_S = 3.0 + 1.0  # the promise, and a second for a busy machine
 BACK_S = 5.0
 SIZES = [(360, 640), (1280, 800), (1920, 1080)]
-Open = Callable[..., Any]
-
-
-@pytest.fixture
-def open_page(chromium: Any) -> Iterator[Open]:
-    """Open a page; at the end no page may have complained."""
-    said: list[str] = []
-    contexts = []
-
-    def opened(url: str, width: int = 1280, height: int = 800) -> Any:
-        context = chromium.new_context(viewport={"width": width, "height": height}, locale="en-GB")
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: said.append(f"{message.type}: {message.text}") if message.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.goto(url)
-        return page
-
-    opened.said = said  # type: ignore[attr-defined]
-    yield opened
-    for context in contexts:
-        context.close()
-    # A server or broker that a test takes away shows as refused requests; nothing else may be there.
-    assert [line for line in said if "ERR_CONNECTION_REFUSED" not in line and "ERR_INCOMPLETE_CHUNKED" not in line] == []
 
 
 def text(page: Any, part: str) -> str:
