@@ -211,11 +211,10 @@ def _timeline(timeline: list[TimelineEvent], known: dict[str, Disc] | None, side
             raise EntryUnusable(f"a disc is named twice in one event: {ids}")
         if isinstance(event, Contact) and len(ids) < 2:
             raise EntryUnusable("a contact needs two discs")
-        if isinstance(event, (Contact, Rail, Pocketed)):
+        if isinstance(event, (Contact, Rail, Pocketed, Touched, Lifted)):
             confidence = event.confidence
             if confidence is not None and not 0.0 <= confidence <= 1.0:
                 raise EntryUnusable(f"confidence {confidence} is not between 0 and 1")
-            continue
         for name in _FIGURES.get(type(event), ()):
             value = getattr(event, name)
             if value is not None and not math.isfinite(value):

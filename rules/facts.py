@@ -145,6 +145,7 @@ class Touched(Event, tag="touched", frozen=True, kw_only=True):
     discs: list[str]
     side: Side
     by: Literal["hand", "cue", "striker"]
+    confidence: float | None = None
 
 
 class Lifted(Event, tag="lifted", frozen=True, kw_only=True):
@@ -152,6 +153,7 @@ class Lifted(Event, tag="lifted", frozen=True, kw_only=True):
 
     disc: str
     side: Side
+    confidence: float | None = None
 
 
 class Rest(Event, tag="rest", frozen=True, kw_only=True):

@@ -37,6 +37,14 @@ def nearest_zone(disc: Disc, zones: Iterable[Zone]) -> tuple[float, Zone]:
             best, at = clear, zone
     return best, at
 
+_TOUCHED: Final = ("touched", "untouched")
+_UNTOUCHED: Final = ("untouched", "touched")
+
+
+def likelier(confidence: float) -> tuple[str, ...]:
+    """The answers to whether something was touched, the likelier one first."""
+    return _TOUCHED if confidence >= 0.5 else _UNTOUCHED
+
 
 class Reading:
     """Answers to open questions (`assume`), and the questions that came up without one (`asked`)."""

@@ -8,13 +8,10 @@ from typing import Final
 import msgspec
 
 from rules.facts import Contact, Disc, Rail, Stroke, Struck
-from rules.reading import SURE, Reading, nearest_zone
+from rules.reading import SURE, Reading, likelier, nearest_zone
 from rules.rulesets import Ruleset
 from rules.ruling import Margin, Seen, Touch, Way
 from rules.table import OPPOSITE, Colour, Side, Zone, is_striker
-
-_TOUCHED: Final = ("touched", "untouched")
-_UNTOUCHED: Final = ("untouched", "touched")
 
 
 class First(msgspec.Struct, frozen=True):
@@ -37,16 +34,12 @@ class Verdict(msgspec.Struct, frozen=True):
     margins: tuple[Margin, ...]  # of the own pieces touched first
 
 
-def _likelier(confidence: float) -> tuple[str, ...]:
-    return _TOUCHED if confidence >= 0.5 else _UNTOUCHED
-
-
 def _reached(contact: Contact, others: tuple[str, ...], reading: Reading, settled: bool) -> tuple[tuple[str, ...], ...]:
     """The pieces of one striker contact in the order they were reached; none if the contact did not happen."""
     if settled or contact.confidence is None or contact.confidence >= SURE:
         return (others,)
     if len(others) == 1:
-        return (others,) if reading.ask(others[0], _likelier(contact.confidence)) == "touched" else ()
+        return (others,) if reading.ask(others[0], likelier(contact.confidence)) == "touched" else ()
     together = "+".join(others)
     answer = reading.ask(together, ("together", *others))
     if answer == "together":
@@ -109,7 +102,7 @@ def _rails_before(rails: list[Rail], first_t: float | None, reading: Reading) ->
         else:
             unsure[rail.rail] = max(confidence, unsure.get(rail.rail, 0.0))
     for side, confidence in unsure.items():
-        if side not in sure and reading.ask(side, _likelier(confidence)) == "touched":
+        if side not in sure and reading.ask(side, likelier(confidence)) == "touched":
             sure.add(side)
     return sure
 

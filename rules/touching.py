@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from rules.draft import Draft
 from rules.facts import Contact, Disc, Incident, Lifted, OnSide, OverRail, Pocketed, Rest, Stacked, Stroke, TableShaken, Touched
-from rules.reading import Reading
+from rules.reading import SURE, Reading, likelier
 from rules.set_lost import has_moved
 from rules.state import Core, full_count, pair_at
 from rules.stroke import struck_at
@@ -20,8 +20,8 @@ def _their_turn(core: Core, side: Side, holder: Side) -> bool:
 
 def between_strokes(d: Draft, incident: Incident, before: dict[str, Disc], after: dict[str, Disc], reading: Reading) -> None:
     """Everything between strokes except the clock."""
-    touches = [e for e in incident.timeline if isinstance(e, Touched)]
-    lifts = [e for e in incident.timeline if isinstance(e, Lifted)]
+    touches = [e for e in incident.timeline if isinstance(e, Touched) and _happened(e, reading)]
+    lifts = [e for e in incident.timeline if isinstance(e, Lifted) and _happened(e, reading)]
     named = {i for e in touches for i in e.discs if i in before and before[i].kind != "striker"}
     named |= {e.disc for e in lifts if e.disc in before and before[e.disc].kind != "striker"}
     moved = {b.id for b in before.values() if b.kind != "striker" and has_moved(b, after.get(b.id))}
@@ -44,6 +44,14 @@ def between_strokes(d: Draft, incident: Incident, before: dict[str, Disc], after
             d.put_back(before[event.disc], "12.13")
         elif isinstance(event, TableShaken):
             _shaken(d, event, incident.side, before, reading)
+
+
+def _happened(event: Touched | Lifted, reading: Reading) -> bool:
+    """Whether a hand did it; where what was seen does not settle that, it is a question."""
+    if event.confidence is None or event.confidence >= SURE:
+        return True
+    named = "+".join(event.discs) if isinstance(event, Touched) else event.disc
+    return reading.ask(named, likelier(event.confidence)) == "touched"
 
 
 def _touch(d: Draft, touch: Touched, moved: set[str], before: dict[str, Disc]) -> None:

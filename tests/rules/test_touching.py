@@ -313,3 +313,17 @@ def test_during_a_stroke_too_nobody_may_know_who_shook_it():
     shaken = {"event": "table_shaken", "moved": ["b2"]}
     ruling = rule(stroke("S", BOARD, "r1", shaken, after="b2@270,-90"))[0]
     assert [a["assume"] for a in ruling["alternatives"]] == [{"shaken": "nobody"}, {"shaken": "S"}, {"shaken": "N"}]
+
+
+def test_a_touch_that_is_not_certain_is_a_review():
+    unsure = touched("b1+b2", "S") | {"confidence": 0.6}
+    ruling = rule(incident("S", BOARD, unsure, after="b1@-40,210 b2@270,-80"))[0]
+    assert ruling["status"] == "review"
+    assert [a["assume"] for a in ruling["alternatives"]] == [{"b1+b2": "touched"}, {"b1+b2": "untouched"}]
+    assert [bool(a["ruling"]["set"]) for a in ruling["alternatives"]] == [True, False]
+
+
+def test_a_lift_that_is_not_certain_is_a_review():
+    unsure = {"event": "lifted", "disc": "b1", "side": "S", "t": 0.0, "confidence": 0.4}
+    ruling = rule(incident("S", BOARD, unsure))[0]
+    assert [a["assume"] for a in ruling["alternatives"]] == [{"b1": "untouched"}, {"b1": "touched"}]
