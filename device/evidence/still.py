@@ -36,6 +36,8 @@ from rules.table import (
 SIZE_PX: Final = (1600, 900)  # fills a television's height, and is read on a phone
 _SIDE_PX: Final = 888  # of the square with the whole table
 _GAP_PX: Final = 12
+_FIRST_PX: Final = 520  # of two close-ups the first decides: it gets the larger part
+_STRIP_PX: Final = 84
 _REACH_MM: Final = HALF_MM + RAIL_WIDTH_MM + 8.0
 _SHARP_NS: Final = 25_000_000  # a full picture this near to the moment shows it as well as the frame itself
 _AFTER_S: Final = 2.0  # of the ways after the moment: as much as the clip shows
@@ -86,9 +88,9 @@ def draw_still(scene: Scene) -> bytes:
     moved = _moved(scene.fact) if isinstance(scene.fact, Incident) else []
     close_ups = [kind for kind, there in (("gauge", gauge), ("contact", met), ("moved", moved)) if there][:2]
     width = SIZE_PX[0] - _SIDE_PX - 3 * _GAP_PX if close_ups else 0
-    height = (_SIDE_PX - _GAP_PX * (len(close_ups) - 1)) // max(len(close_ups), 1)
+    heights = [_SIDE_PX] if len(close_ups) < 2 else [_FIRST_PX, _SIDE_PX - _GAP_PX - _FIRST_PX]
     panels = []
-    for kind in close_ups:
+    for kind, height in zip(close_ups, heights, strict=False):
         if kind == "gauge" and gauge is not None:
             panels.append(_gauge_panel(gauge, gauge_shot, scene.camera, (width, height)))
         elif kind == "contact":
@@ -99,9 +101,9 @@ def draw_still(scene: Scene) -> bytes:
     sheet = np.full((SIZE_PX[1], SIZE_PX[0] if close_ups else _SIDE_PX + 2 * _GAP_PX, 3), INK, np.uint8)
     top = (SIZE_PX[1] - _SIDE_PX) // 2
     sheet[top : top + _SIDE_PX, _GAP_PX : _GAP_PX + _SIDE_PX] = table
-    for n, panel in enumerate(panels):
-        y = top + n * (height + _GAP_PX)
-        sheet[y : y + height, _SIDE_PX + 2 * _GAP_PX : _SIDE_PX + 2 * _GAP_PX + width] = panel
+    for panel in panels:
+        sheet[top : top + panel.shape[0], _SIDE_PX + 2 * _GAP_PX : _SIDE_PX + 2 * _GAP_PX + width] = panel
+        top += panel.shape[0] + _GAP_PX
     _, jpeg = cv2.imencode(".jpg", sheet, [cv2.IMWRITE_JPEG_QUALITY, _QUALITY])
     return jpeg.tobytes()
 
@@ -149,8 +151,7 @@ def _back(points: Sequence[tuple[float, float]], away_px: float) -> tuple[float,
 
 
 def _gauge_panel(gauge: Gauge, shot: Shot, camera: Camera, size_px: tuple[int, int]) -> Image:
-    strip = 128
-    photo = (size_px[0], size_px[1] - strip)
+    photo = (size_px[0], size_px[1] - _STRIP_PX)
     # Line, hole and the face's rim fit in, with the middle between line and axis in the middle.
     span_mm = abs(float((gauge.axis_mm - gauge.from_mm) @ gauge.out))
     half_mm = max(radius_mm(gauge.kind) + 1.0, span_mm / 2 + hole_radius_mm(gauge.kind) + 4.0)
@@ -160,9 +161,9 @@ def _gauge_panel(gauge: Gauge, shot: Shot, camera: Camera, size_px: tuple[int, i
     colour = _HOW[gauge.how]
     wide = 3 * half_mm
     edges = [[view.px((x, y), 0.0) for x, y in line_points(gauge.zone, gauge.axis_mm, wide, off)] for off in (-HALF_LINE_MM, HALF_LINE_MM)]
-    view.wash([*edges[0], *reversed(edges[1])], WHITE, 0.45)
+    view.wash([*edges[0], *reversed(edges[1])], WHITE, 0.3)
     for edge in edges:
-        view.line(edge, WHITE, 1)
+        view.line(edge, WHITE, 1, edge=False)
     foot = view.px(gauge.axis_mm, 0.0)
     face = view.px(gauge.axis_mm, thickness_mm(gauge.kind))
     hole_px = hole_radius_mm(gauge.kind) * view.scale
@@ -177,7 +178,10 @@ def _gauge_panel(gauge: Gauge, shot: Shot, camera: Camera, size_px: tuple[int, i
         view.line([(foot[0] - 9 * dx, foot[1] - 9 * dy), (foot[0] + 9 * dx, foot[1] + 9 * dy)], WHITE, 2)
     _dimension(view, gauge, colour)
     view.frame(colour)
-    return np.vstack([view.image, _scale_strip(gauge, (size_px[0], strip))])
+    value = f"{gauge.value_mm:+.1f} ± {SIGMAS * gauge.sigma_mm:.1f} mm".replace("-", "\u2212")
+    is_above = view.px(gauge.from_mm, 0.0)[1] < foot[1] - 1  # the figure stands where the line is not
+    text(view.image, value, (28, photo[1] - 30 if is_above else 74), 56, colour, bold=True, box=True)
+    return np.vstack([view.image, _scale_strip(gauge, (size_px[0], _STRIP_PX))])
 
 
 def _around(at: tuple[float, float], radius_px: float) -> list[tuple[float, float]]:
@@ -214,9 +218,7 @@ def _dimension(view: View, gauge: Gauge, colour: Colour) -> None:
 def _scale_strip(gauge: Gauge, size_px: tuple[int, int]) -> Image:
     """The clearance in figures, and to scale with its band: light to the left of the line, dark to the right."""
     strip = np.full((size_px[1], size_px[0], 3), INK, np.uint8)
-    value = f"{gauge.value_mm:+.1f} ± {SIGMAS * gauge.sigma_mm:.1f} mm".replace("-", "\u2212")
-    end = text(strip, value, (16, 78), 58, _HOW[gauge.how], bold=True)
-    left, right, top, bottom = end + 34, size_px[0] - 16, 26, 86
+    left, right, top, bottom = 0, size_px[0] - 1, 12, 56
     middle, half = (left + right) // 2, (right - left) / 2
     sigma2 = SIGMAS * gauge.sigma_mm
     reach = next((mm for mm in _SCALES_MM if abs(gauge.value_mm) + sigma2 < mm), _SCALES_MM[-1])
@@ -229,11 +231,13 @@ def _scale_strip(gauge: Gauge, size_px: tuple[int, int]) -> Image:
     layer = strip.copy()
     cv2.rectangle(layer, (at(gauge.value_mm - sigma2), top), (at(gauge.value_mm + sigma2), bottom), WHITE, -1)
     strip = np.asarray(cv2.addWeighted(layer, 0.55, strip, 0.45, 0), dtype=np.uint8)
-    for y in range(top - 8, bottom + 8, 12):
+    for y in range(top - 10, bottom + 10, 12):
         cv2.line(strip, (middle, y), (middle, y + 6), WHITE, 3)
     needle = at(gauge.value_mm)
     cv2.line(strip, (needle, top - 8), (needle, bottom + 8), AMBER, 6)
-    text(strip, f"{reach:g} mm", (left, bottom + 32), 22, (200, 200, 200))
+    for mm in (-reach, reach):
+        said = f"{mm:+g} mm".replace("-", "\u2212")
+        text(strip, said, (left + 4 if mm < 0 else right - 92, bottom + 26), 22, (210, 210, 210))
     return strip
 
 
