@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Final
 
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from device.storage.lines import complete_lines
 from rules.exclusion import sets_count
 from rules.fold import State
 from rules.log import fold_line
@@ -111,6 +113,12 @@ def sheets(lines: Iterable[bytes]) -> list[Sheet]:
         times[0 if ruling is None else ruling.entry] = msgspec.json.decode(line, type=_Stamp).at
         state = after
     return out if state is None else [*out, sheet(state, times)]
+
+
+def log_as_html(log: Path, lang: Lang) -> str:
+    """The sheets of a log that is still being written."""
+    lines, _ = complete_lines(log.read_bytes())
+    return as_html(sheets(lines), lang)
 
 
 def sheet(state: State, times: dict[int, str | None]) -> Sheet:

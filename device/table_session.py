@@ -6,6 +6,7 @@ import contextlib
 import webbrowser
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Final
@@ -13,6 +14,7 @@ from typing import Final
 from device.messaging.broker import EmbeddedBroker
 from device.messaging.judge import JudgeRequest
 from device.messaging.publisher import Publisher
+from device.sheet import log_as_html
 from device.storage.match_log import MatchLog, Recovered
 from device.storage.outbox import Outbox
 
@@ -80,7 +82,8 @@ class TableSession:
         if settings.with_board:
             from scoreboard.server import Scoreboard
 
-            board = Scoreboard(url, settings.table, settings.host, settings.port)
+            sheet = partial(log_as_html, settings.log)
+            board = Scoreboard(url, settings.table, settings.host, settings.port, sheet=sheet)
             address = board.start()
             opened.callback(board.stop)
             self._said(f"scoreboard: {address}")

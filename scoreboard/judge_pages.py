@@ -5,6 +5,8 @@ Every write needs a session and comes from our own page; what anybody does or is
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
@@ -12,8 +14,9 @@ from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from rules.errors import InputUnusable
@@ -26,7 +29,7 @@ from rules.words import CLAUSES, PHRASES
 from scoreboard.cards_view import command_words
 from scoreboard.desk import CommandFailed, Desk
 from scoreboard.journal import Journal
-from scoreboard.pages import Pages, Room, lang_of
+from scoreboard.pages import HEADERS, Pages, Room, lang_of
 from scoreboard.preview_view import preview_view
 from scoreboard.sessions import COOKIE, LASTS_S, Session, Sessions
 from scoreboard.state import MatchView
@@ -42,6 +45,7 @@ FAULTS: Final = tuple(clause for clause, what in SANCTIONED.items() if what in {
 AWARDS: Final = tuple(clause for clause, what in SANCTIONED.items() if what in {"match", "rest"})
 
 Command = Judge | SetClock | KeepEvidence
+Sheet = Callable[[Lang], str]
 Act = Callable[[Request, Session], Awaitable[Response]]
 
 
@@ -56,12 +60,13 @@ class _Refused(Exception):
 class Console:
     """The console of one table."""
 
-    def __init__(self, sessions: Sessions, desk: Desk, room: Room, pages: Pages, journal: Journal) -> None:
+    def __init__(self, sessions: Sessions, desk: Desk, room: Room, pages: Pages, journal: Journal, sheet: Sheet | None = None) -> None:
         self._sessions = sessions
         self._desk = desk
         self._room = room
         self._pages = pages
         self._journal = journal
+        self._sheet = sheet
 
     @property
     def routes(self) -> list[Route]:
@@ -73,6 +78,7 @@ class Console:
             Route("/judge/preview", self._for("preview", self._preview), methods=["POST"]),
             Route("/judge/command", self._for("command", self._command), methods=["POST"]),
             Route("/judge/match", self._for("new match", self._match), methods=["POST"]),
+            Route("/judge/sheet", self._for("match sheet", self._show_sheet)),
             Route("/judge/journal", self._for("journal", self._show_journal, "admin")),
             Route("/judge/end-session", self._for("end of a session", self._end_session, "admin"), methods=["POST"]),
             Route("/judge/events", self._for("event stream", self._events)),
@@ -113,7 +119,15 @@ class Console:
         words = CLAUSES[lang_of(request)]
         clauses = {kind: [(c, words[c]) for c in named] for kind, named in (("warning", WARNINGS), ("fault", FAULTS), ("award", AWARDS))}
         return self._pages.page(
-            request, "judge.html", self._room.table, session=session, clauses=clauses, cards=CARDS, spans=SPANS_S, rulesets=RULESETS
+            request,
+            "judge.html",
+            self._room.table,
+            session=session,
+            clauses=clauses,
+            cards=CARDS,
+            spans=SPANS_S,
+            rulesets=RULESETS,
+            has_sheet=self._sheet is not None,
         )
 
     async def _sign_in(self, request: Request) -> Response:
@@ -224,8 +238,18 @@ class Console:
             self._journal.done(session.name, f"end of {whose}'s session", "")
         return RedirectResponse(f"/judge/journal?lang={lang_of(request)}", 303)
 
+    async def _show_sheet(self, request: Request, _session: Session) -> Response:
+        """The match sheet with its own style, which the policy lets through by its hash."""
+        if self._sheet is None:
+            raise _Refused("the match sheet is where the log is: on the table's own board", 404)
+        page = await run_in_threadpool(self._sheet, lang_of(request))
+        style = page.partition("<style>")[2].partition("</style>")[0]
+        digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+        policy = HEADERS["content-security-policy"].replace("style-src 'self'", f"style-src 'sha256-{digest}'")
+        return HTMLResponse(page, headers={"content-security-policy": policy})
+
     async def _events(self, request: Request, _session: Session) -> Response:
-        return self._pages.events(request, self._room, ("link", "discs", "match", "ruling", "cards", "clock"))
+        return self._pages.events(request, self._room, ("link", "discs", "match", "ruling", "cards", "clock", "evidence"))
 
 
 def _not_done(error: Exception) -> Response:

@@ -14,12 +14,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rules.words import PHRASES
+from scoreboard.evidence_view import evidence_view
 from scoreboard.hub import BOARD_SECTIONS, Hub
 from scoreboard.state import Section, Snapshot
 from scoreboard.view import link_view, section_view
@@ -29,7 +30,7 @@ STATIC: Final = Path(__file__).parent / "static"
 PARTS: Final = ("score", "ruling", "table")
 THEMES: Final = ("light", "dark")
 HEADERS: Final = {
-    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'self'",
     "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",
@@ -66,6 +67,7 @@ class Room:
     hub: Hub
     snapshot: Callable[[], Snapshot]
     key: str = ""
+    has_evidence: bool = False  # whether clips and stills are served from here
 
 
 class Pages:
@@ -99,7 +101,10 @@ class Pages:
         lang = lang_of(request)
 
         def render(section: Section) -> str:
-            return msgspec.json.encode(section_view(section, room.snapshot(), lang, self._clock_s())).decode()
+            now = room.snapshot()
+            if section == "evidence":
+                return msgspec.json.encode(evidence_view(now, lang, room.base, is_here=room.has_evidence)).decode()
+            return msgspec.json.encode(section_view(section, now, lang, self._clock_s())).decode()
 
         return stream_of(room.hub, room.hub.stream(render, sections, room.key))
 
@@ -125,7 +130,7 @@ def board_routes(path: str, room_of: Callable[[Request], Room], pages: Pages) ->
 
     async def board(request: Request) -> Response:
         room = room_of(request)
-        return pages.page(request, "board.html", room.table, room.base)
+        return pages.page(request, "board.html", room.table, room.base, has_evidence=room.has_evidence)
 
     async def overlay(request: Request) -> Response:
         room = room_of(request)
@@ -157,6 +162,10 @@ def application(routes: list[Route], hub: Hub) -> Starlette:
         hub.open()
         yield
 
-    app = Starlette(routes=[*routes, Mount("/static", StaticFiles(directory=STATIC))], lifespan=lifespan)
+    async def icon(_request: Request) -> Response:
+        """Browsers ask for it on pages that name none, such as the match sheet."""
+        return FileResponse(STATIC / "icon.svg", media_type="image/svg+xml")
+
+    app = Starlette(routes=[*routes, Route("/favicon.ico", icon), Mount("/static", StaticFiles(directory=STATIC))], lifespan=lifespan)
     app.add_middleware(SafeHeaders)
     return app

@@ -48,7 +48,7 @@ def _rows(before: MatchView, after: MatchView, lang: Lang) -> list[list[str]]:
             name = before.players[side].name
             # Players may stand elsewhere afterwards: a set won changes sides.
             then = next((s for s, player in after.players.items() if player.name == name), side)
-            rows += [[f"{word(key, lang)} · {name}", str(of(before).get(side, 0)), str(of(after).get(then, 0))] for key, of in counts]
+            rows += [[f"{word(key, lang)} · {name}", str(of(before).get(side, "–")), str(of(after).get(then, "–"))] for key, of in counts]
             rows.append([f"{word('stands', lang)} · {name}", side, then])
     rows.append([word("to_place", lang), str(len(before.placing or ())), str(len(after.placing or ()))])
     rows.append([word("match_word", lang), _going(before, lang), _going(after, lang)])

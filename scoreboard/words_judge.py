@@ -108,7 +108,8 @@ JUDGE_WORDS: Final[dict[str, dict[Lang, str]]] = {
     # --- who may what
     "role_judge": {"lv": "tiesnesis", "en": "judge", "de": "Richter"},
     "role_admin": {"lv": "administrators", "en": "admin", "de": "Verwalter"},
-    "journal": {"lv": "Žurnāls", "en": "Journal", "de": "Protokoll"},
+    "journal": {"lv": "Žurnāls", "en": "Journal", "de": "Journal"},
+    "sheet": {"lv": "Protokols", "en": "Match sheet", "de": "Spielprotokoll"},
     "signed_in": {"lv": "Pieteikušies", "en": "Signed in", "de": "Angemeldet"},
     "at_time": {"lv": "Kad (UTC)", "en": "When (UTC)", "de": "Wann (UTC)"},
     "who": {"lv": "Kas", "en": "Who", "de": "Wer"},

@@ -35,10 +35,9 @@ function showCards(view) {
 }
 
 function showCard(slot, card) {
-  if (slot.dataset.entry !== String(card.entry)) {
-    // Another entry has moved into this place: nothing that was begun for the old one may hit it.
-    for (const form of slot.querySelectorAll("details")) form.open = false;
-  }
+  const isNew = slot.dataset.entry !== String(card.entry);
+  // Another entry has moved into this place: nothing that was begun for the old one may hit it.
+  if (isNew) for (const form of slot.querySelectorAll("details")) form.open = false;
   slot.dataset.entry = card.entry;
   set(slot, "data-state", card.state);
   set(slot, "data-gone", card.gone ? "yes" : "no");
@@ -57,6 +56,8 @@ function showCard(slot, card) {
     option.value = id ?? "";
     text(option, n === 0 ? words.wordStriker : id);
   });
+  const disc = slot.querySelector('select[name="disc"]');
+  if (isNew || disc.selectedIndex < 0) disc.value = card.pieces[0] ?? "striker";
   slot.querySelectorAll("[data-clause]").forEach((node, n) => {
     node.hidden = n >= card.clauses.length;
     text(node, card.clauses[n]);

@@ -15,7 +15,8 @@ function fit() {
 }
 
 export function showFound(colours) {
-  const said = Object.entries(colours).map(([side, colour]) => `${side} ${found.dataset[colour]}`);
+  const sides = Array.from(form.elements.side.options).filter((option) => option.value in colours);
+  const said = sides.map((option) => `${option.textContent} ${found.dataset[colours[option.value]]}`);
   text(found, said.length ? found.dataset.say.replace("{what}", said.join(", ")) : found.dataset.none);
 }
 

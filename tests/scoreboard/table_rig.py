@@ -75,14 +75,23 @@ class RealTable:
         self._log.close()
 
 
-def stroke(side: str, first: str, y_mm: float = 0.0) -> dict[str, Any]:
-    """A direct stroke onto `first`, a piece at x = 200; near y = -374.5 nobody can tell whether it is dark for S."""
-    discs = [
-        {"id": "r1", "kind": "red", "x_mm": 200.0, "y_mm": y_mm, "sigma_mm": 0.3},
-        {"id": "r2", "kind": "red", "x_mm": -250.0, "y_mm": 100.0, "sigma_mm": 0.3},
-        {"id": "b1", "kind": "black", "x_mm": -200.0, "y_mm": 200.0, "sigma_mm": 0.3},
-        {"id": "b2", "kind": "black", "x_mm": 250.0, "y_mm": 250.0, "sigma_mm": 0.3},
-        {"id": "striker", "kind": "striker", "x_mm": 0.0, "y_mm": -430.0 if side == "S" else 430.0},
+def stroke(
+    side: str, first: str, y_mm: float = 0.0, left: tuple[str, ...] = ("r1", "r2", "b1", "b2"), fall: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """A direct stroke onto `first`, with `left` on the table and `fall` falling; r1 near y = -374.5 may or may not be dark for S."""
+    places = {"r1": (200.0, y_mm), "r2": (-250.0, 100.0), "b1": (-200.0, 200.0), "b2": (250.0, 250.0)}
+    kinds = {"r": "red", "b": "black"}
+    pieces = [{"id": i, "kind": kinds[i[0]], "x_mm": places[i][0], "y_mm": places[i][1], "sigma_mm": 0.3} for i in left]
+    striker = {"id": "striker", "kind": "striker", "x_mm": 0.0, "y_mm": -430.0 if side == "S" else 430.0}
+    falls = [{"t": 0.5 + n / 10, "event": "pocket", "disc": i, "pocket": "NE"} for n, i in enumerate(fall)]
+    timeline = [
+        {"t": 0.0, "event": "struck"},
+        {"t": 0.2, "event": "contact", "discs": ["striker", first]},
+        *falls,
+        {"t": 1.5, "event": "rest"},
     ]
-    timeline = [{"t": 0.0, "event": "struck"}, {"t": 0.2, "event": "contact", "discs": ["striker", first]}, {"t": 1.5, "event": "rest"}]
-    return {"stroke": {"side": side, "before": {"discs": discs}, "timeline": timeline, "after": {"discs": discs}}}
+    if fall:
+        # What falls without having been touched would go back (12.13).
+        timeline.insert(2, {"t": 0.3, "event": "contact", "discs": ["striker", *fall]})
+    after = [piece for piece in pieces if piece["id"] not in fall]
+    return {"stroke": {"side": side, "before": {"discs": [*pieces, striker]}, "timeline": timeline, "after": {"discs": [*after, striker]}}}
