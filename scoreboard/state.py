@@ -20,10 +20,12 @@ from rules.table import SIDES, Colour, Kind, Side
 
 KEPT_RULINGS: Final = 40  # the console's cards, and the longest series with what a judge says meanwhile; the match log keeps the rest
 SLOTS: Final[dict[Kind, range]] = {"red": range(16), "black": range(16, 32), "striker": range(32, 34)}  # 25.2: 16 of each; a spare striker
-_READ: Final = frozenset(topic.name for topic in (topics.STATUS, topics.MATCH, topics.RULING, topics.CLOCK, topics.STATS, topics.STROKE))
+_READ: Final = frozenset(
+    topic.name for topic in (topics.STATUS, topics.MATCH, topics.RULING, topics.CLOCK, topics.STATS, topics.STROKE, topics.EVIDENCE)
+)
 MAX_NAME: Final = 60  # characters; longer names are cut, a page must not be flooded
 
-Section = Literal["link", "discs", "match", "ruling", "cards", "clock", "stats", "hall"]
+Section = Literal["link", "discs", "match", "ruling", "cards", "clock", "stats", "evidence", "hall"]
 Monitor = Literal["unknown", "online", "offline"]
 
 
@@ -77,6 +79,7 @@ class Snapshot:
     pieces: tuple[tuple[int, tuple[str, ...]], ...] = ()  # by entry of a stroke: the pieces that lay on the table before it
     clock: Clock | None = None
     stats: dict[str, Any] | None = None
+    evidence: tuple[dict[str, Any], ...] = ()  # the last clips and stills that the table tells of
 
 
 class Unreadable(ValueError):
@@ -106,6 +109,10 @@ def apply(
         return replace(now, clock=_clock(record, at_s, at if retained else None)), ("clock",)
     if name == topics.STATS.name:
         return replace(now, stats=record), ("stats",)
+    if name == topics.EVIDENCE.name:
+        latest = record.get("latest")
+        pieces = tuple(piece for piece in latest if isinstance(piece, dict)) if isinstance(latest, list) else ()
+        return replace(now, evidence=pieces), ("evidence",)
     if name == topics.STROKE.name:
         return _stroke(now, record), ()
     if name == topics.STATUS.name:
@@ -116,12 +123,12 @@ def apply(
             now = after = replace(after, rulings=(), pieces=())  # a new match begins without the last one's rulings
         last = record.get("last_ruling")  # a board opened late learns the last ruling from here
         if isinstance(last, dict) and not now.rulings:
-            return replace(after, rulings=(_checked_ruling(last),)), ("match", "discs", "ruling", "cards")
+            return replace(after, rulings=(_checked_ruling(last),)), ("match", "discs", "ruling", "cards", "evidence")
         return after, ("match", "discs", "cards")
     seq = _count(record.get("seq"))
     kept = [r for r in now.rulings if r.get("seq") not in (None, seq)]  # QoS 1 may repeat, a replay does
     ordered = sorted([*kept, _checked_ruling(record)], key=lambda r: _count(r.get("seq")))
-    return replace(now, rulings=tuple(ordered[-KEPT_RULINGS:])), ("ruling", "match", "discs", "cards")
+    return replace(now, rulings=tuple(ordered[-KEPT_RULINGS:])), ("ruling", "match", "discs", "cards", "evidence")
 
 
 def seq_of(payload: bytes) -> int:

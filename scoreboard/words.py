@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, get_args
 
 from rules.words import Lang
+from scoreboard.words_evidence import EVIDENCE_WORDS
 from scoreboard.words_judge import JUDGE_WORDS
 
 __all__ = ["LANGS", "LANG_NAMES", "WORDS", "Lang", "pick_lang", "word"]
@@ -14,6 +15,7 @@ LANG_NAMES: Final[dict[Lang, str]] = {"lv": "Latviešu", "en": "English", "de": 
 
 WORDS: Final[dict[str, dict[Lang, str]]] = {
     **JUDGE_WORDS,
+    **EVIDENCE_WORDS,
     "board": {"lv": "Novusa tablo", "en": "Novuss scoreboard", "de": "Novuss-Anzeige"},
     "table": {"lv": "Galds", "en": "Table", "de": "Tisch"},
     "set_of": {"lv": "{n}. sets no {of}", "en": "Set {n} of {of}", "de": "Satz {n} von {of}"},

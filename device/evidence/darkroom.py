@@ -66,7 +66,7 @@ class DarkRoom:
         """Begin to develop, and tell what the shelf holds from before."""
         for name in self._shelf.names()[-LATEST:]:
             if (piece := self._shelf.get(name)) is not None:
-                self._latest[name] = _told(name, piece.match_id, piece.entry, None)
+                self._latest[name] = _told(piece)
         self._thread.start()
         self._work.put(self._tell)
 
@@ -97,11 +97,10 @@ class DarkRoom:
 
         def change() -> None:
             if ground is not None:
-                self._shelf.protect(name, ground)
+                self._tell(self._shelf.protect(name, ground))
             if ruling is not None:
                 plain = msgspec.to_builtins(ruling)
-                self._shelf.change(name, lambda piece: msgspec.structs.replace(piece, ruling=plain, corrected=True))
-            self._tell()
+                self._tell(self._shelf.change(name, lambda piece: msgspec.structs.replace(piece, ruling=plain, corrected=True)))
 
         self._do(name, change)
 
@@ -109,8 +108,7 @@ class DarkRoom:
         """A review has been decided: it no longer keeps its piece from the ring."""
 
         def change() -> None:
-            self._shelf.let_go(name, "review")
-            self._tell()
+            self._tell(self._shelf.let_go(name, "review"))
 
         self._do(name, change)
 
@@ -120,7 +118,7 @@ class DarkRoom:
         def change() -> None:
             found = self._shelf.protect(name, "judge", by) if keep else self._shelf.let_go(name)
             _log.info("judge %s %s evidence %s", by, "protects" if keep else "releases", name)
-            self._tell()
+            self._tell(found)
             done(found is not None)
 
         self._do(name, change)
@@ -161,10 +159,10 @@ class DarkRoom:
 
     def _develop(self, take: Take) -> None:
         name = take.about.name
-        why: Reason | None = "failed"
+        piece: Piece | None = None
+        why: Reason = "failed"
         try:
-            self._shelf.add(name, lambda folder: self._fill(folder, take))
-            why = None
+            piece = self._shelf.add(name, lambda folder: self._fill(folder, take))
         except NoRoom as error:
             why = error.reason
             self._say(str(error))
@@ -174,24 +172,26 @@ class DarkRoom:
         except Abandoned:
             why = "behind"
         finally:
-            self._note(take, why)
+            self._note(take, piece, why)
         for change in self._expected.pop(name, []):
             change()
 
-    def _note(self, take: Take, why: Reason | None) -> None:
-        if why is None:
+    def _note(self, take: Take, piece: Piece | None, why: Reason) -> None:
+        name, line = take.about.name, take.about.line
+        if piece is not None:
             self.kept += 1
             self._said = False
+            self._latest[name] = _told(piece)
         else:
             self.lacks(why)
-            self._expected.pop(take.about.name, None)
-        order = take.about
-        self._latest[order.name] = _told(order.name, order.line.match_id, order.line.entry, why)
+            self._latest[name] = {"evidence": name, "match_id": line.match_id, "entry": line.entry, "missing": why}
         while len(self._latest) > LATEST:
             self._latest.popitem(last=False)
         self._tell()
 
-    def _tell(self) -> None:
+    def _tell(self, changed: Piece | None = None) -> None:
+        if changed is not None and changed.evidence in self._latest:
+            self._latest[changed.evidence] = _told(changed)
         self.holding = msgspec.to_builtins(self._shelf.holding())
         self._announce(topics.EVIDENCE, {"schema": "novuss.evidence_list/1", "latest": list(self._latest.values()), **self.holding})
 
@@ -221,8 +221,17 @@ class DarkRoom:
         )
 
 
-def _told(name: str, match_id: str | None, entry: int, why: Reason | None) -> dict[str, Any]:
-    return {"evidence": name, "match_id": match_id, "entry": entry, "missing": why}
+def _told(piece: Piece) -> dict[str, Any]:
+    """What the `evidence` topic says of a piece: enough to show it without looking into the folder."""
+    return {
+        "evidence": piece.evidence,
+        "match_id": piece.match_id,
+        "entry": piece.entry,
+        "missing": None,
+        "clip": piece.clip.file,
+        "moment_s": piece.moment.clip_s,
+        "protected": [p.ground for p in piece.protected],
+    }
 
 
 def _ascending(shots: list[Shot]) -> list[Shot]:
