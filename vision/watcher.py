@@ -18,11 +18,10 @@ from numpy.typing import NDArray
 from calibration.camera import Camera
 from rules.facts import Disc, Incident, SeenDiscs, Stroke
 from rules.table import Kind, Side
-from vision.motion.arrivals import ArrivalFinder
+from vision.motion.comings import Comings
 from vision.motion.hands import Foreign, HandFinder
 from vision.motion.identity import new_id
-from vision.motion.leaving import is_falling
-from vision.motion.measure import Measurer
+from vision.motion.measure import DOUBTFUL_MM, Measurer
 from vision.motion.predict import FRICTION_MM_S2
 from vision.motion.report import Spell, describe, free_speed
 from vision.motion.scene import Mask, Scene
@@ -42,9 +41,8 @@ _IDLE_PX: Final = 4  # changed small pixels that are no reason to look closer
 _REFRESH_FRAMES: Final = 30  # the reference follows slow light every half second
 _REFRESH_SHARE: Final = 0.3
 _EXPLAIN_MM: Final = 8.0  # margin around a tracked disc that its own change may cover: smear and contact shadow
-_LOOK_FRAMES: Final = 6  # a striker that was put down unseen is looked for ten times a second
-_JUST_LOST: Final = 6  # frames; the hardest stroke has crossed the table by then
 _SEARCH_S: Final = 0.3  # for changed places that nothing explains, after a disc was given up: each is tried every tenth frame
+_LOOK_AGAIN_S: Final = 0.25  # a striker that an arm may half hide is looked at closely four times a second
 _SAME_MM: Final = 15.0  # two discs cannot lie nearer to each other than a piece's radius
 _PUT_DOWN_MM: Final = 3.0  # a striker found at rest this far from where it lay has been placed anew
 _STRUCK_MM_S: Final = 60.0  # free motion of the striker from which it was struck
@@ -77,8 +75,9 @@ class Watcher:
         self._detect = detector
         self._scene = Scene(camera)
         self._hand_finder = HandFinder(camera, self._scene)
-        self._arrivals = ArrivalFinder(camera, self._scene)
         self._tracker = Tracker(camera, self._scene, exposure_s)
+        self._measurer = Measurer(camera, self._tracker.tracks)
+        self._comings = Comings(camera, self._scene, self._tracker, self._measurer)
         self._foreign = Foreign(np.zeros(self._scene.surface.shape, bool), None, 0)
         self._spell: Spell | None = None
         self._told: Facts | None = None
@@ -90,7 +89,7 @@ class Watcher:
         self._ready = False
         self._placed_s: float | None = None
         self._search_until_s = 0.0
-        self._measurer = Measurer(camera)
+        self._look_again_s = 0.0
 
     @property
     def discs(self) -> SeenDiscs:
@@ -174,7 +173,7 @@ class Watcher:
     def _rebase(self, image: Image) -> None:
         self._scene.settle(image, [self._tracker.outline(t) for t in self._here()])
         self._tracker.adopt(image)
-        self._arrivals.forget()
+        self._comings.forget()
         self._hand_finder.forget()
         self._measurer.forget()
 
@@ -202,20 +201,14 @@ class Watcher:
             spell.arm_sides[self._foreign.side] = spell.arm_sides.get(self._foreign.side, 0) + 1
             self._note_arm(spell, t_s)
         facts = self._told_before(t_s)
-        arrival = self._arrivals.find(image, self._foreign.islands, self._may_come())
-        if arrival is not None:
-            self._take_in(arrival.kind, arrival.fit.axis_mm, image, t_s)
-        elif self._may_have_placed(t_s):
-            striker = self._striker
-            if striker is not None and self._tracker.find_striker(image, striker, t_s):
-                self._tracker.settle_one(striker, image, t_s)
-        elif (lost := self._striker) is not None and lost.state in ("lost", "active") and lost.missed and self._may_be_off(lost, spell):
-            self._tracker.take_up(image, lost, self._foreign.islands, t_s)
+        still_for = 0.0 if self._still_since_s is None else t_s - self._still_since_s
+        arrival = self._comings.look(image, self._foreign, still_for, t_s, struck=self._was_struck(spell))
+        if arrival is not None and arrival.kind == "striker":
+            self._placed_s = t_s
         facts += self._put_down(image, t_s)
         moving = any(t.moves for t in self._tracker.tracks.values())
         if not moving and arrival is None:
             busy = self._measure_one(image, t_s)
-            still_for = 0.0 if self._still_since_s is None else t_s - self._still_since_s
             if self._foreign.side is None:
                 ends = still_for >= _SETTLE_S and not busy and not self._is_searching(t_s)
                 return facts + (self._settle(image, t_s) if ends else [])
@@ -257,10 +250,6 @@ class Watcher:
         striker = self._striker
         return striker is not None and free_speed(striker, spell) > _STRUCK_MM_S
 
-    def _may_be_off(self, striker: Track, spell: Spell) -> bool:
-        """Struck, or just lost: the frames in which the cue is still beside it tell nothing of its speed."""
-        return self._was_struck(spell) or (striker.missed <= _JUST_LOST and not striker.covered)
-
     def _told_before(self, t_s: float) -> Facts:
         """A stroke that had come to rest while a hand was there is over when something moves again."""
         if self._told is None or not any(t.moves or t.hidden for t in self._here()):
@@ -273,49 +262,11 @@ class Watcher:
         for track in self._here():
             if track.state == "active":
                 track.sightings, track.rest_seen_mm, track.left = [], None, self._tracker.outline(track)
+                track.carried, track.by_arm, track.hidden_s = False, False, 0.0
                 track.woken_s = t_s
                 if self._last is not None and not track.hidden:
                     self._scene.keep_place(self._last[0], track.left)
         return facts
-
-    def _may_come(self) -> tuple[Kind, ...]:
-        striker = self._striker
-        return ("red", "black") if striker is not None and self._is_seen(striker) else ("striker", "red", "black")
-
-    def _may_have_placed(self, t_s: float) -> bool:
-        """Now and then, while a still arm is over the table and nobody knows where the striker is."""
-        striker = self._striker
-        if striker is None or self._foreign.side is None or self._is_seen(striker) or self.stats.frames % _LOOK_FRAMES:
-            return False
-        return self._still_since_s is not None and t_s - self._still_since_s > _DISC_STILL_S / 2
-
-    def _is_seen(self, track: Track) -> bool:
-        """Whether a disc was where it is known to be in the frame at hand."""
-        seen_now = self._last is not None and track.t_s == self._last[1] and not track.missed and not track.hidden
-        return track.state == "rest" or (track.state == "active" and seen_now)
-
-    def _take_in(self, kind: Kind, at_mm: NDArray[np.float64], image: Image, t_s: float) -> None:
-        """A disc was put on the table: one that was lost, or else a new one."""
-        tracks = self._tracker.tracks
-        known = [t for t in tracks.values() if t.kind == kind and not self._is_seen(t)]
-        usable = sorted((t for t in known if t.state != "gone"), key=lambda t: float(np.hypot(*(t.at_mm - at_mm))))
-        usable = usable or [t for t in known if t.kind == "striker"]
-        if any(is_falling(t, at_mm, t_s) for t in known):
-            return
-        if usable and self._spell is not None and usable[0].sightings and self._was_struck(self._spell):
-            self._tracker.recover(usable[0], at_mm, t_s)
-            return
-        if usable:
-            track = usable[0]
-        else:
-            name = new_id(kind, tracks)
-            track = tracks[name] = Track(name, kind, at_mm)
-        track.state, track.pocket, track.missed, track.hidden = "active", None, 0, False
-        track.at_mm, track.t_s = at_mm, t_s
-        if kind == "striker":
-            self._placed_s = t_s
-        self._tracker.settle_one(track, image, t_s)
-        self._measurer.forget(track.id)
 
     def _put_down(self, image: Image, t_s: float) -> Facts:
         """The striker at rest in a new place before it was struck: what went before is told, the stroke starts from here."""
@@ -327,14 +278,28 @@ class Watcher:
         known = next((d for d in spell.before if d.id == striker.id), None)
         if known is not None and float(np.hypot(known.x_mm - striker.at_mm[0], known.y_mm - striker.at_mm[1])) < _PUT_DOWN_MM:
             return []
-        if any(t.moves for t in self._here()):
+        if any(t.moves for t in self._here()) or not self._shows_striker(image, striker, t_s):
             return []
         self._tracker.settle_one(striker, image, t_s)
-        self._measurer.measure(image, striker, self._here())
         told = describe(spell, self._tracker.tracks, self._position(), t_s, self._camera, self._slowing_mm_s2, self.sides)
         self._placed_s = t_s
         self._spell = Spell(before=self._position(), started_s=spell.started_s, placed_s=t_s, arm_sides=spell.arm_sides)
         return told.facts
+
+    def _shows_striker(self, image: Image, striker: Track, t_s: float) -> bool:
+        """Whether a closer look finds the striker where it seems to have been put down; without an arm, it is not there if it does not."""
+        if self._measurer.next([striker], []) is None:
+            return striker.sigma_mm < DOUBTFUL_MM
+        if t_s < self._look_again_s:
+            return False
+        if self._measurer.measure(image, striker):
+            return True
+        if self._foreign.side is None:
+            self._tracker.give_up(striker)
+        else:
+            self._measurer.forget(striker.id)
+            self._look_again_s = t_s + _LOOK_AGAIN_S
+        return False
 
     def _tell(self, t_s: float) -> Facts:
         spell = self._spell
@@ -387,4 +352,9 @@ class Watcher:
         """Measure one disc that has come to rest and not been measured there; True while there may be more."""
         ripe = [t for t in self._here() if t.state == "active" and not t.moves and not t.missed]
         ripe = [t for t in ripe if t_s - t.still_since_s >= _DISC_STILL_S and not self._by_arm(t)]
-        return self._measurer.one(image, ripe, self._here(), self._spell.before if self._spell else [])
+        track = self._measurer.next(ripe, self._spell.before if self._spell else [])
+        if track is None:
+            return False
+        if not self._measurer.measure(image, track) and (track.kind == "striker" or track.carried):
+            self._tracker.give_up(track)  # followed onto something else
+        return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -32,7 +33,7 @@ _SAME_PX: Final = 1.5  # small px; an island's centre flickers by one with the n
 _HOLES_AWAY: Final = 6.0  # hole radii around an island in which the hole of its disc lies: a striker's radius and the shadow's
 _SPOTS: Final = 2  # dark spots tried: a shadow may be darker than a hole
 _STILL_PX: Final = 1.0  # small px between two frames; more is a disc that still slides
-_RETRY_FRAMES: Final = 10  # an island that was no disc may have been one under a hand's shadow: looked at again
+_RETRY_FRAMES: Final = 30  # an island that was no disc may have been one under a hand's shadow: looked at again
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +47,11 @@ class Arrival:
 class ArrivalFinder:
     """Looks at changed islands that have stood still for some frames."""
 
-    def __init__(self, camera: Camera, scene: Scene) -> None:
+    def __init__(self, camera: Camera, scene: Scene, shows: Callable[[Image, Kind, Array], bool]) -> None:
+        """`shows`: whether a closer look finds a disc of a kind at a place (2,) mm."""
         self._camera = camera
         self._scene = scene
+        self._shows = shows
         self._before: tuple[tuple[float, float], ...] = ()
         self._refused: list[tuple[tuple[float, float], int]] = []
 
@@ -97,7 +100,9 @@ class ArrivalFinder:
         if best is None:
             return None
         kind = best[1] if best[1] == "striker" else self._colour(image, outline_at(self._camera, best[2].axis_mm, shape_of("red")))
-        return Arrival(kind, best[2]) if kind is not None and kind in wanted else None
+        if kind is None or kind not in wanted or not self._shows(image, kind, best[2].axis_mm):
+            return None
+        return Arrival(kind, best[2])
 
     def _colour(self, image: Image, outline: Outline) -> Kind | None:
         """Red or black by the face against the bare table at the same place."""

@@ -56,6 +56,9 @@ class Track:
     rest_seen_mm: Array | None = None
     hidden: bool = False
     covered: bool = False  # a hand was over it in a frame since it was last seen
+    carried: bool = False  # in this spell it was away and was put down
+    by_arm: bool = False  # an arm was beside it when it began to move, or over it since
+    hidden_s: float = 0.0  # for how long a hand has been over it since it began to move
     trial: int = 0
     anchor: tuple[Array, int, float] | None = None
     learned: bool = False

@@ -12,7 +12,7 @@ from rules.table import HALF_MM, POCKETS_MM
 from vision.motion.leaving import into_mouth
 from vision.motion.outline import Outline, outline_at
 from vision.motion.predict import Body, advance
-from vision.motion.scene import SHRINK, Scene
+from vision.motion.scene import Scene
 from vision.motion.search import candidates, look_at
 from vision.motion.smear import BRIGHTNESS, Fit, fit_smear
 from vision.motion.track import FASTEST_MM_S, Sighting, Track, any_near, way_to
@@ -38,18 +38,16 @@ _TINT_SLACK: Final = 5.0  # the same in tint, which gloss hardly changes
 _LEVEL_SHARE: Final = 0.25  # and as a share of that
 _WEAK: Final = 0.8  # of a disc's usual gain; under it another place may fit better
 _SAME_PLACE_MM: Final = 1.5  # the follower's and the detector's place of a disc at rest differ by less, or one of them is wrong
-_UNDOUBTED: Final = 0.9  # of a disc's usual gain, from which a still disc beside a hand is believed
 _TRIED: Final = 0.65  # of a disc's usual gain, from which an unexpected place is tried out
 _TRIAL_FRAMES: Final = 3  # sightings that must follow each other as a free disc's do
 _BESIDE_MM: Final = 6.0  # a hand nearer than this to a piece may be touching it
+_BY_ARM_MM: Final = 16.0  # a fingertip's width: an arm as near as this may have moved a disc between two frames
 _TOUCHED: Final = 0.03  # share of a piece and that margin under a hand: a small pixel or two
-_BESIDE_PX: Final = 40.0  # how far outside the arm's own box a striker is looked for: a striker's width
 _MOTION_LEVELS: Final = 3.0  # mean change between frames where a disc has just arrived; noise is under 1
 _LONGEST_STEP_S: Final = 0.1  # after a longer pause nothing is predicted
 _HOLE_LEVELS: Final = 25.0  # grey levels by which a hole must be darker than the face at rest to be looked for in motion
 _HOLE_SHARE: Final = 0.4  # of that; a fast disc's hole is smeared over twice its width
 _NEAR_MM: Final = 40.0  # a disc that slows down in a heap changes little from frame to frame; farther off it must be seen to arrive
-_MOST_ISLANDS: Final = 3  # changed places tried for a lost disc in one frame
 _CLEARLY: Final = 0.1  # gain by which a place found elsewhere must beat the expected one
 _SEEN_FALLING: Final = 2  # frames without a sighting on the way in that are still seen: the rim hides a tilting disc
 _FALL_MM: Final = 48.0  # an axis this near a pocket's centre is over the hole (radius 50) beyond measuring error
@@ -66,6 +64,7 @@ class Tracker:
         self._t_s = 0.0
         self.motion: NDArray[np.uint8] = np.zeros(scene.surface.shape, np.uint8)
         self.cover: NDArray[np.bool_] = np.zeros(scene.surface.shape, bool)
+        self._cover_before = self.cover
 
     def outline(self, track: Track, at_mm: Array | None = None) -> Outline:
         """A track's outline at its own or another position."""
@@ -78,7 +77,8 @@ class Tracker:
             track.sightings = []
             track.velocity_mm_s = np.zeros(2)
             track.missed = 0
-            track.learned = False
+            track.learned = track.carried = track.by_arm = False
+            track.hidden_s = 0.0
             track.left = None
             track.rest_seen_mm = None
             if track.state == "active":
@@ -157,7 +157,7 @@ class Tracker:
             if self._stands(track):
                 track.t_s = t_s
                 continue
-            if self._waits_under_hand(track, bodies[track.id]):
+            if self._waits_under_hand(track, bodies[track.id], dt):
                 continue
             fit = self._fit(image, track, bodies[track.id].at_mm, bodies[track.id].velocity_mm_s, t_s)
             if fit is None or fit.gain < _WEAK * track.usual_gain:
@@ -179,21 +179,25 @@ class Tracker:
         for track in active:
             self._fall(track)
             self._learn(track, image)
+        self._cover_before = self.cover
 
     def _wake(self, track: Track, t_s: float) -> None:
         track.state = "active"
         track.t_s = min(track.t_s, t_s) or t_s
         track.still_since_s = track.woken_s = t_s
         track.left = self.outline(track)
+        track.by_arm = self.is_beside_arm(track.left) or self._share(self._cover_before, track.left, _BY_ARM_MM) > 0
         self._scene.lift(track.left)
 
-    def _waits_under_hand(self, track: Track, body: Body) -> bool:
+    def _waits_under_hand(self, track: Track, body: Body, dt: float) -> bool:
         """A disc that lies under a hand is not looked for until the hand is off, unless something runs into it.
 
         The striker is the exception: it goes off from under hands; it is looked for every time.
         """
         track.hidden = self._is_covered(track)
         track.covered |= track.hidden
+        track.by_arm |= track.hidden
+        track.hidden_s += dt if track.hidden else 0.0
         if not track.hidden:
             return False
         if track.missed > _CARRIED_FRAMES:
@@ -207,40 +211,16 @@ class Tracker:
         return self._cover_share(track, _BESIDE_MM) > _TOUCHED
 
     def _cover_share(self, track: Track, margin_mm: float) -> float:
-        mask, (x, y) = self._scene.patch_mask(self.outline(track), margin_mm)
+        return self._share(self.cover, self.outline(track), margin_mm)
+
+    def _share(self, cover: NDArray[np.bool_], outline: Outline, margin_mm: float) -> float:
+        mask, (x, y) = self._scene.patch_mask(outline, margin_mm)
         inside = mask.astype(bool)
-        return float(self.cover[y : y + mask.shape[0], x : x + mask.shape[1]][inside].mean()) if inside.any() else 0.0
+        return float(cover[y : y + mask.shape[0], x : x + mask.shape[1]][inside].mean()) if inside.any() else 0.0
 
-    def find_striker(self, image: Image, track: Track, t_s: float) -> bool:
-        """Look for a striker that nobody followed under and beside the arm that may have put it down; True where it stands clear enough."""
-        ys, xs = np.nonzero(self.cover & self._scene.surface)
-        if track.look is None or not len(xs):
-            return False
-        low, high = np.array([xs.min(), ys.min()]), np.array([xs.max(), ys.max()])
-        middle = (low + high) / 2 * SHRINK
-        for place in candidates(self._scene, track.look, middle, float((high - low).max()) / 2 * SHRINK + _BESIDE_PX):
-            guess = self._camera.to_mm(place[None], track.shape.height_mm)[0]
-            fit = self._try(image, track, guess, np.zeros(2))
-            if fit is not None and fit.gain > _UNDOUBTED * track.usual_gain and self._is_free(track, fit.axis_mm, t_s):
-                track.at_mm, track.velocity_mm_s, track.t_s, track.missed, track.hidden = fit.axis_mm, np.zeros(2), t_s, 0, False
-                track.state, track.pocket = "active", None
-                return True
-        return False
-
-    def take_up(self, image: Image, track: Track, islands: tuple[tuple[float, float], ...], t_s: float) -> None:
-        """A disc lost under way may be one of the changed places that nothing explains."""
-        if track.look is None:
-            return
-        for island in islands[:_MOST_ISLANDS]:
-            middle = np.array(island) * SHRINK + (SHRINK - 1) / 2
-            for place in candidates(self._scene, track.look, middle, _BESIDE_PX):
-                guess = self._camera.to_mm(place[None], track.shape.height_mm)[0]
-                velocity = way_to(track, guess, t_s)
-                fit = self._try(image, track, guess, velocity)
-                least = _WEAK if not velocity.any() else _TRIED
-                if fit is not None and fit.gain > least * track.usual_gain and self._is_free(track, fit.axis_mm, t_s):
-                    self.recover(track, fit.axis_mm, t_s, velocity)
-                    return
+    def is_beside_arm(self, outline: Outline) -> bool:
+        """Whether an arm is over a place or right beside it, in this frame."""
+        return self._share(self.cover, outline, _BY_ARM_MM) > 0
 
     def _stands(self, track: Track) -> bool:
         """Slow or at rest by its last sighting, and its place looks as it did in the frame before: fits waver, pictures do not."""
@@ -258,13 +238,14 @@ class Tracker:
 
     def _fit(self, image: Image, track: Track, guess_mm: Array, velocity_mm_s: Array, t_s: float) -> Fit | None:
         """Fit where the disc is expected; None when it is not there."""
-        fit = self._try(image, track, guess_mm, velocity_mm_s)
+        fit = self.try_at(image, track, guess_mm, velocity_mm_s)
         gate = _GATE_MM + _GATE_S * float(np.hypot(*velocity_mm_s)) * (1 + track.missed)
         if fit is None or float(np.hypot(*(fit.axis_mm - guess_mm))) > gate:
             return None
-        return fit if self._is_free(track, fit.axis_mm, t_s) else None
+        return fit if self.is_free(track, fit.axis_mm, t_s) else None
 
-    def _try(self, image: Image, track: Track, guess_mm: Array, velocity_mm_s: Array) -> Fit | None:
+    def try_at(self, image: Image, track: Track, guess_mm: Array, velocity_mm_s: Array) -> Fit | None:
+        """Fit a disc near a place (2,) mm; None where the picture does not look like it."""
         reference = self._scene.reference
         if track.look is None or reference is None:
             return None
@@ -294,7 +275,7 @@ class Tracker:
             return False
         return abs(fit.face - expected) < slack + _LEVEL_SHARE * abs(expected)
 
-    def _is_free(self, track: Track, at_mm: Array, t_s: float) -> bool:
+    def is_free(self, track: Track, at_mm: Array, t_s: float) -> bool:
         """On the playing surface, and no other disc that was seen in this frame, or that rests, is there."""
         if float(np.abs(at_mm).max()) > HALF_MM - track.shape.radius_mm + _RAIL_SLACK_MM:
             return False
@@ -320,8 +301,8 @@ class Tracker:
         best: tuple[float, Fit] | None = None
         for place in candidates(self._scene, track.look, here.centre_px, reach_mm * here.px_per_mm):
             guess = self._camera.to_mm(place[None], track.shape.height_mm)[0]
-            fit = self._try(image, track, guess, way_to(track, guess, t_s))
-            if fit is None or not self._is_free(track, fit.axis_mm, t_s):
+            fit = self.try_at(image, track, guess, way_to(track, guess, t_s))
+            if fit is None or not self.is_free(track, fit.axis_mm, t_s):
                 continue
             if not self._may_be_tried(track, fit):
                 continue
