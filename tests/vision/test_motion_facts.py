@@ -15,7 +15,7 @@ from rules.facts import Contact, Entry, Match, Stroke
 from virtual_table import VirtualTable, overhead
 from vision.motion.leaving import into_mouth, is_falling, over_rail
 from vision.motion.predict import FRICTION_MM_S2
-from vision.motion.report import Spell, describe
+from vision.motion.report import Spell, describe, free_speed
 from vision.motion.track import Sighting, Track
 
 
@@ -89,3 +89,11 @@ def test_a_falling_disc_is_not_taken_for_one_on_the_edge():
     assert is_falling(fallen, np.array([390.0, 409.0]), 1.1)
     assert not is_falling(fallen, np.array([390.0, 409.0]), 2.0)
     assert not is_falling(fallen, np.array([-390.0, 409.0]), 1.1)
+
+
+def test_a_striker_that_was_aimed_at_for_long_is_still_seen_to_go_off():
+    aimed = [(0.0, -400.0 + 0.1 * (i % 2)) for i in range(12)]
+    gone = [(0.0, -400.0 + 50.0 * i) for i in range(1, 12)]
+    striker = track(*aimed, *gone)
+    assert free_speed(striker, Spell(before=[])) > 2000
+    assert free_speed(track(*aimed), Spell(before=[])) < 10

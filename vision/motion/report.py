@@ -15,7 +15,6 @@ from rules.facts import (
     Contact,
     Disc,
     Incident,
-    Lifted,
     OverRail,
     Placed,
     Pocketed,
@@ -25,12 +24,11 @@ from rules.facts import (
     Returned,
     Stroke,
     Struck,
-    TableShaken,
     TimelineEvent,
-    Touched,
 )
 from rules.table import SIDES, Side, depth_mm
-from vision.motion.consistent import whole_incident, whole_stroke
+from vision.motion.between import told_between
+from vision.motion.consistent import whole_stroke
 from vision.motion.contacts import Touch, deepest, over_edge, touches
 from vision.motion.leaving import over_rail
 from vision.motion.path import Path, paths_of
@@ -38,9 +36,9 @@ from vision.motion.track import Track
 
 _TOGETHER_S: Final = 0.002  # first contacts nearer than this are not told apart; the book never sees them as two (13.3)
 _TOGETHER_MOST_S: Final = 0.006  # and beyond this they are always told apart, however slow
-_MOVED_MM: Final = 1.0  # a piece counts as touched from here (issue: >= 1 mm called, under 0.3 mm never)
 _STROKE_SPEED_MM_S: Final = 60.0  # a striker that leaves the arm slower than this was not struck
 _FREE_SIGHTINGS: Final = 8  # the first ones away from the arm tell whether it was struck
+_AIMED_MM: Final = 2.0  # a striker that lies still is seen within this of one place
 _NEAR_LINE_MM: Final = 6.0  # returned is reported from here: hole radius and half a line, and half a millimetre
 
 
@@ -78,8 +76,9 @@ def describe(
     hits = touches(paths, striker.id if striker else None)
     start = _struck(striker, hits, spell) if striker else None
     if striker is None or start is None:
-        incident = _incident(spell, tracks, after, end_s, hits)
-        return Told([incident] if incident else [], slowing)
+        side = None if striker is None else spell.arm
+        fact = told_between(spell, tracks, after, end_s, side)
+        return Told([fact] if fact else [], slowing)
     rest = paths[striker.id].rest_mm
     side = _side(rest if rest is not None else striker.at_mm, spell, camera, sides)
     timeline = _timeline(spell, paths, tracks, striker, hits, start, side, end_s, camera)
@@ -98,7 +97,10 @@ def _struck(striker: Track, hits: Sequence[Touch], spell: Spell) -> float | None
 def free_speed(striker: Track, spell: Spell, since_s: float = 0.0) -> float:
     """Fastest that the striker was seen going away from any arm, mm/s."""
     near = spell.arm_near.get(striker.id, set())
-    free = [s for s in striker.sightings if s.t_s > since_s and s.t_s not in near][:_FREE_SIGHTINGS]
+    free = [s for s in striker.sightings if s.t_s > since_s and s.t_s not in near]
+    # While the player aims it is seen again and again where it lies.
+    still = next((i for i, s in enumerate(free) if float(np.hypot(s.x_mm - free[0].x_mm, s.y_mm - free[0].y_mm)) > _AIMED_MM), 1)
+    free = free[max(still - 1, 0) :][:_FREE_SIGHTINGS]
     steps = [(a, b) for a, b in pairwise(free) if b.t_s - a.t_s < 0.1]
     return max((float(np.hypot(a.x_mm - b.x_mm, a.y_mm - b.y_mm)) / (b.t_s - a.t_s) for a, b in steps), default=0.0)
 
@@ -201,36 +203,3 @@ def _contacts(hits: Sequence[Touch], striker: str, spell: Spell) -> list[Timelin
 def _order(gap_s: float, spread_s: float) -> float:
     """Probability that two times this far apart are in the order given."""
     return 0.5 * (1 + erf(gap_s / max(spread_s, 1e-6) / sqrt(2)))
-
-
-def _incident(spell: Spell, tracks: Mapping[str, Track], after: list[Disc], end_s: float, hits: Sequence[Touch]) -> Incident | None:
-    """Pieces that moved without a stroke: touched, lifted, shaken, or fallen in by themselves."""
-    then = {d.id: d for d in spell.before}
-    now = {d.id: d for d in after}
-    arm = spell.arm
-    events: list[TimelineEvent] = []
-    moved: list[str] = []
-    for name, old in then.items():
-        if old.kind == "striker":
-            continue
-        new = now.get(name)
-        track = tracks[name]
-        when = track.woken_s or spell.started_s
-        if new is None:
-            if track.pocket is not None and arm is None:
-                events.append(Pocketed(t=when, disc=name, pocket=track.pocket))
-            elif arm is not None:
-                events.append(Lifted(t=when, disc=name, side=arm))
-        elif float(np.hypot(new.x_mm - old.x_mm, new.y_mm - old.y_mm)) > _MOVED_MM:
-            moved.append(name)
-    if moved and arm is not None:
-        by = "hand" if not any(tracks[m].kind == "striker" for m in moved) else "striker"
-        events.append(Touched(t=min(tracks[m].woken_s or spell.started_s for m in moved), discs=moved, side=arm, by=by))  # type: ignore[arg-type]
-    elif len(moved) > 1:
-        events.append(TableShaken(t=spell.started_s, moved=moved))
-    del hits
-    if not events:
-        return None
-    events.append(Rest(t=end_s))
-    found = Incident(side=arm, timeline=sorted(events, key=lambda e: e.t), before=Position(discs=spell.before), after=Position(discs=after))
-    return whole_incident(found)
