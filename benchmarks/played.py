@@ -119,6 +119,8 @@ def followed(world: World, fps: float, camera: Camera, rng: np.random.Generator)
                 continue
             track.sightings.append(Sighting(t, x, y, NOISE_MM, 0.0))
         _leave(world, true, track)
+        if not track.sightings and track.state != "rest":  # its place was empty from this frame on
+            track.woken_s = float(times[int(np.argmin(visible))])
     return tracks, before
 
 

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from rules.table import POCKETS_MM
-from vision.motion.contacts import Path, deepest, over_edge, touches
+from vision.motion.contacts import touches
+from vision.motion.edges import deepest, over_edge
 from vision.motion.outline import shape_of
+from vision.motion.path import Path
 from vision.motion.predict import Body, advance
 from vision.motion.segments import breaks, fit_run, resting
 from vision.motion.track import Sighting
@@ -128,19 +130,19 @@ def test_pocket_is_timed_where_the_axis_crosses_the_edge():
     keep = np.hypot(*(places - centre).T) > 55
     sightings = seen(times[keep], places[keep], 0.05, np.random.default_rng(5))
     runs, kinks = breaks(sightings, None, SLOWING)
-    path = Path("r1", "red", shape_of("red"), None, runs, kinks, "NE", sightings[-1].t_s)
+    path = Path("r1", "red", shape_of("red"), None, runs, kinks, "NE", sightings[-1].t_s, seen=sightings, groups=[sightings])
     fall = over_edge(path)
     assert fall is not None
-    assert fall[1] == "NE"
+    assert fall.pocket == "NE"
     true_s = (1400 - np.sqrt(1400**2 - 2 * SLOWING * 250)) / SLOWING
-    assert fall[0] == pytest.approx(true_s, abs=0.002)
+    assert fall.t_s == pytest.approx(true_s, abs=0.002)
 
 
 def test_returned_needs_to_have_left_the_zone():
     creeping = [(i * FRAME_S, 0.0, -400 + 3.0 * i) for i in range(20)]
     assert deepest("S", 370.0, 0.0, creeping) is None
     back = [*creeping, *((0.4 + i * FRAME_S, 0.0, -340 - 5.0 * i) for i in range(10))]
-    assert deepest("S", 370.0, 0.0, back) == pytest.approx(15.0)
+    assert deepest("S", 370.0, 0.0, back) == (pytest.approx(0.4 + 9 * FRAME_S), pytest.approx(15.0))
 
 
 def struck_away(from_mm, velocity, others):

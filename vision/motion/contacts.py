@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rules.table import HALF_MM, POCKET_RADIUS_MM, POCKETS_MM, SIDES, TOWARD, Pocket, Side
+from rules.table import HALF_MM, SIDES, TOWARD
 from vision.motion.path import Path
 from vision.motion.segments import Break
 
@@ -27,7 +27,6 @@ _SURE_SKEW: Final = 0.25  # under it one push explains the kick
 _LEAST_KICK_MM_S: Final = 25.0  # weaker breaks are bends of a poor run, not contacts
 _MATCH_S: Final = 0.004  # breaks of two partners further apart are two contacts
 _SHIFT_MM: Final = 0.3  # slow error of a disc's position, which turns into time through the kick
-_TURNED_MM: Final = 2.0  # back from its farthest point: a disc that only creeps out has not come back
 _BACKING: Final = 0.3  # share of the push that goes toward what backs a disc
 _GUESS_MM_S: Final = 100.0  # a kick this strong is somebody's even if nothing seems to be in reach
 _GUESS_REACH_MM: Final = 30.0  # how far off that somebody may seem: a striker's run of two sightings across a contact is off by this
@@ -205,34 +204,3 @@ def _is_backed(pusher: str, pushed: str, t_s: float, paths: Mapping[str, Path]) 
         if distance - radius - other.shape.radius_mm < _REACH_MM and float(way @ between) / distance > _BACKING:
             return True
     return False
-
-
-def over_edge(path: Path) -> tuple[float, Pocket] | None:
-    """When a disc's axis crossed the edge of the pocket that took it."""
-    if path.pocket is None or not path.runs or not path.last_s:
-        return None  # not taken, or taken before this spell
-    centre = np.array(POCKETS_MM[path.pocket])
-    run = path.breaks[-1].after if path.breaks else path.runs[-1]
-    start = run.last_s - 0.05
-    for step in range(400):
-        t = start + step * 0.0005
-        if float(np.hypot(*(run.at(t) - centre))) <= POCKET_RADIUS_MM:
-            return t, path.pocket
-    return run.last_s + 1 / 120, path.pocket
-
-
-def deepest(side: Side, line_mm: float, since_s: float, seen: Sequence[tuple[float, float, float]]) -> float | None:
-    """Deepest axis beyond a side's zone line after the disc had left that zone; None if it never left or never turned back.
-
-    `seen` are sightings (t_s, x_mm, y_mm).
-    """
-    dx, dy = TOWARD[side]
-    out, deep = 0.0, None
-    for t, x, y in seen:
-        if t < since_s:
-            continue
-        depth = dx * x + dy * y - line_mm
-        out = min(out, depth)
-        if out < 0 and depth - out > _TURNED_MM:
-            deep = depth if deep is None else max(deep, depth)
-    return deep

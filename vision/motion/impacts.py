@@ -20,7 +20,7 @@ Ints = NDArray[np.intp]
 
 RAIL: Final = -1  # `second` of a rail event is RAIL - side, sides in the order of RAILS
 RAILS: Final = ("W", "E", "S", "N")
-_STEP_S: Final = 0.004  # friction is taken out between steps: 4 mm/s, 0.01 mm
+_STEP_S: Final = 0.006  # friction is taken out between steps: 6 mm/s, 0.02 mm
 _SLOW_MM_S: Final = 2.0  # softer approaches are resting contact
 _SOFT_MM_S: Final = 30.0  # below it wood bounces less and less
 _MOST_EVENTS: Final = 30  # kept; a break shot's first frames have fewer that matter
@@ -81,8 +81,7 @@ class _Game:
     def __init__(self, at: Array, velocity: Array, radius: Array, mass: Array, wood: Wood, strike: Strike | None) -> None:
         self.at, self.velocity = at, velocity
         self._radius, self._mass, self._wood, self._strike = radius, mass, wood, strike
-        self._i, self._j = np.triu_indices(at.shape[1], 1)
-        self._reach2 = (radius[self._i] + radius[self._j]) ** 2
+        self._all_i, self._all_j = np.triu_indices(at.shape[1], 1)
         self._limit = HALF_MM - radius
         count = len(at)
         self._struck = np.zeros(count, bool)
@@ -93,50 +92,70 @@ class _Game:
 
     def step(self, start_s: float, end_s: float) -> None:
         """All particles from one grid time to the next."""
-        self._slow((end_s - start_s) / 2)
-        left = np.full(len(self.at), end_s - start_s)
+        span = end_s - start_s
+        self._slow(span / 2)
+        self._look_out(span)
+        going = np.arange(len(self.at))
+        left = np.full(len(self.at), span)
         for _ in range(_MOST_ROUNDS):
-            due, what = self._next(left, end_s)
-            go = np.minimum(due, left)
-            self.at += self.velocity * go[:, None, None]
-            left = left - go
-            hit = np.flatnonzero(np.isfinite(due))
-            if not hit.size:
+            due, what = self._next(going, left, end_s)
+            self.at[going] += self.velocity[going] * np.minimum(due, left)[:, None, None]
+            hit = np.isfinite(due)
+            if not hit.any():
                 break
-            self._happen(hit, what[hit], end_s - left[hit])
+            left = left[hit] - due[hit]
+            going = going[hit]
+            self._happen(going, what[hit], end_s - left)
         else:
-            self.at += self.velocity * left[:, None, None]
-        self._slow((end_s - start_s) / 2)
+            self.at[going] += self.velocity[going] * left[:, None, None]
+        self._slow(span / 2)
         self._swallow()
 
     def _slow(self, seconds: float) -> None:
         speed = np.hypot(self.velocity[..., 0], self.velocity[..., 1])
         self.velocity *= np.maximum(0.0, 1 - self._wood.slowing_mm_s2 * seconds / np.maximum(speed, 1e-9))[..., None]
 
-    def _next(self, left: Array, end_s: float) -> tuple[Array, Ints]:
-        """Time until each particle's next event within what is left of the step (inf: none), and its number."""
-        d = self.at[:, self._j] - self.at[:, self._i]
-        v = self.velocity[:, self._j] - self.velocity[:, self._i]
-        closing = (d * v).sum(axis=2)
-        far2 = (d * d).sum(axis=2)
-        square = (v * v).sum(axis=2)
+    def _look_out(self, span: float) -> None:
+        """Pairs and rails that can meet within a step at all, in any of the particles."""
+        fastest = float(np.hypot(self.velocity[..., 0], self.velocity[..., 1]).max(initial=0.0))
+        if self._strike is not None:
+            fastest = max(fastest, float(np.hypot(*self._strike.velocity_mm_s.T).max()))
+        # An impact can speed a light disc up to twice the speed of what hits it.
+        reach = 4 * fastest * span
+        low, high = self.at.min(axis=0), self.at.max(axis=0)
+        i, j = self._all_i, self._all_j
+        apart = np.maximum(np.maximum(low[i] - high[j], low[j] - high[i]), 0)
+        near = np.hypot(apart[:, 0], apart[:, 1]) < self._radius[i] + self._radius[j] + reach
+        self._i, self._j = i[near], j[near]
+        self._reach2 = (self._radius[self._i] + self._radius[self._j]) ** 2
+        edge = (np.maximum(np.abs(low), np.abs(high)) + reach > self._limit[:, None]) & (np.maximum(np.abs(low), np.abs(high)) < HALF_MM)
+        self._wall_disc, self._wall_axis = np.nonzero(edge)
+
+    def _next(self, going: Ints, left: Array, end_s: float) -> tuple[Array, Ints]:
+        """Time until the next event of these particles within what is left of the step (inf: none), and its number."""
+        at, velocity = self.at[going], self.velocity[going]
+        d = at[:, self._j] - at[:, self._i]
+        v = velocity[:, self._j] - velocity[:, self._i]
+        closing = d[..., 0] * v[..., 0] + d[..., 1] * v[..., 1]
+        far2 = d[..., 0] ** 2 + d[..., 1] ** 2
+        square = v[..., 0] ** 2 + v[..., 1] ** 2
         root = closing * closing - square * (far2 - self._reach2)
         coming = (closing < -_SLOW_MM_S * np.sqrt(far2)) & (root > 0)
-        due = np.where(coming, np.maximum((-closing - np.sqrt(np.maximum(root, 0))) / np.maximum(square, 1e-9), 0), np.inf)
-        fast = np.abs(self.velocity) > _SLOW_MM_S
-        room = np.maximum(self._limit[None, :, None] - np.sign(self.velocity) * self.at, 0)
-        walls = np.where(fast, room / np.maximum(np.abs(self.velocity), 1e-9), np.inf).reshape(len(due), -1)
-        every = np.concatenate([due, walls], axis=1)
+        pairs = np.where(coming, np.maximum((-closing - np.sqrt(np.maximum(root, 0))) / np.maximum(square, 1e-9), 0), np.inf)
+        speed = velocity[:, self._wall_disc, self._wall_axis]
+        room = np.maximum(self._limit[self._wall_disc] - np.sign(speed) * at[:, self._wall_disc, self._wall_axis], 0)
+        walls = np.where(np.abs(speed) > _SLOW_MM_S, room / np.maximum(np.abs(speed), 1e-9), np.inf)
+        blow = np.full((len(going), 1), np.inf)
         if self._strike is not None:
-            until = np.where(self._struck, np.inf, np.maximum(self._strike.t_s - (end_s - left), 0))
-            every = np.concatenate([every, until[:, None]], axis=1)
+            blow[:, 0] = np.where(self._struck[going], np.inf, np.maximum(self._strike.t_s[going] - (end_s - left), 0))
+        every = np.concatenate([pairs, walls, blow], axis=1)
         what = every.argmin(axis=1)
         soonest = every[np.arange(len(every)), what]
         return np.where(soonest <= left, soonest, np.inf), what
 
     def _happen(self, who: Ints, what: Ints, when: Array) -> None:
         pairs = len(self._i)
-        walls = pairs + 2 * len(self._radius)
+        walls = pairs + len(self._wall_disc)
         for some, act in ((what < pairs, self._collide), ((what >= pairs) & (what < walls), self._bounce)):
             if some.any():
                 act(who[some], what[some], when[some])
@@ -163,7 +182,7 @@ class _Game:
 
     def _bounce(self, n: Ints, what: Ints, when: Array) -> None:
         what = what - len(self._i)
-        disc, axis = what // 2, what % 2
+        disc, axis = self._wall_disc[what], self._wall_axis[what]
         into = self.velocity[n, disc, axis]
         approach = np.abs(into)
         along = self.velocity[n, disc, 1 - axis]

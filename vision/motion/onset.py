@@ -5,7 +5,7 @@ A piece that was still seen at rest when another one had moved was not touched f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -60,9 +60,19 @@ def onset(path: Path, interval_s: float) -> Onset | None:
 def first_movers(paths: Mapping[str, Path], striker: str) -> list[Onset]:
     """Pieces that may have moved first, the earliest seen away first."""
     interval_s = frame_s(paths)
-    found = [o for p in paths.values() if p.id != striker and (o := onset(p, interval_s)) is not None]
+    found = _all(paths, striker, interval_s)
     if not found:
         return []
     soonest_s = min(o.moved_s for o in found)
     may = [o for o in found if o.still_s < soonest_s or o.began_s - _SPREADS * o.sigma_s < soonest_s]
     return sorted(may, key=lambda o: o.moved_s)
+
+
+def later_movers(paths: Mapping[str, Path], striker: str, first: Sequence[Onset]) -> list[Onset]:
+    """Pieces that moved after those."""
+    names = {o.id for o in first}
+    return [o for o in _all(paths, striker, frame_s(paths)) if o.id not in names]
+
+
+def _all(paths: Mapping[str, Path], striker: str, interval_s: float) -> list[Onset]:
+    return [o for p in paths.values() if p.id != striker and (o := onset(p, interval_s)) is not None]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import erf, sqrt
 from typing import Final
 
 import numpy as np
@@ -29,13 +28,21 @@ from rules.facts import (
 from rules.table import SIDES, Side, depth_mm
 from vision.motion.between import told_between
 from vision.motion.consistent import whole_stroke
-from vision.motion.contacts import Touch, deepest, over_edge, touches
+from vision.motion.contacts import Touch, touches
+from vision.motion.edges import Fall, deepest, over_edge, way_points
+from vision.motion.first import First, settle_first
 from vision.motion.leaving import over_rail
 from vision.motion.path import Path, paths_of
 from vision.motion.track import Track
 
 _TOGETHER_S: Final = 0.002  # first contacts nearer than this are not told apart; the book never sees them as two (13.3)
 _TOGETHER_MOST_S: Final = 0.006  # and beyond this they are always told apart, however slow
+_SAME_S: Final = 0.003  # the first contact's own time is known better than this
+_SAME_RAIL_S: Final = 0.012  # a rail just before a pocket, found in two ways
+_GAP_S: Final = 0.05  # a frame that is missing this near to the first contact
+_WITH_GAP: Final = 0.8  # leaves it at most this sure
+USUAL_EXPOSURE_S: Final = 0.0035  # of hall light at 60 fps
+_MOVED_MM: Final = 1.0  # a piece counts as touched from here (issue: >= 1 mm called, under 0.3 mm never)
 _STROKE_SPEED_MM_S: Final = 60.0  # a striker that leaves the arm slower than this was not struck
 _FREE_SIGHTINGS: Final = 8  # the first ones away from the arm tell whether it was struck
 _AIMED_MM: Final = 2.0  # a striker that lies still is seen within this of one place
@@ -68,20 +75,31 @@ class Told:
 
 
 def describe(
-    spell: Spell, tracks: Mapping[str, Track], after: list[Disc], end_s: float, camera: Camera, slowing: float, sides: tuple[Side, ...]
+    spell: Spell,
+    tracks: Mapping[str, Track],
+    after: list[Disc],
+    end_s: float,
+    camera: Camera,
+    slowing: float,
+    sides: tuple[Side, ...],
+    exposure_s: float = USUAL_EXPOSURE_S,
 ) -> Told:
     """The spell as a stroke, as an incident, or as nothing."""
     paths, slowing = paths_of(tracks, slowing)
     striker = next((t for t in tracks.values() if t.kind == "striker"), None)
     hits = touches(paths, striker.id if striker else None)
     start = _struck(striker, hits, spell) if striker else None
+    first: First | None = None
+    if striker is not None and start is not None:
+        hits, first = settle_first(paths, striker.id, hits, slowing, exposure_s)
+        start = start if first is None or first.struck_s is None else first.struck_s
     if striker is None or start is None:
         side = None if striker is None else spell.arm
         fact = told_between(spell, tracks, after, end_s, side)
         return Told([fact] if fact else [], slowing)
     rest = paths[striker.id].rest_mm
     side = _side(rest if rest is not None else striker.at_mm, spell, camera, sides)
-    timeline = _timeline(spell, paths, tracks, striker, hits, start, side, end_s, camera)
+    timeline = _timeline(spell, paths, tracks, striker, hits, first, start, side, end_s, camera)
     stroke = Stroke(side=side, before=Position(discs=spell.before), timeline=timeline, after=Position(discs=after))
     return Told([whole_stroke(stroke, tracks)], slowing)
 
@@ -122,6 +140,7 @@ def _timeline(
     tracks: Mapping[str, Track],
     striker: Track,
     hits: Sequence[Touch],
+    first: First | None,
     start_s: float,
     side: Side,
     end_s: float,
@@ -134,29 +153,40 @@ def _timeline(
         events.append(Placed(t=min(placed, start_s - 1e-4), x_mm=rest.x_mm, y_mm=rest.y_mm))
     events.append(Struck(t=start_s))
     later = [h for h in hits if h.t_s > start_s - 0.002 and h.other != "cue"]
-    rails = [h for h in later if h.other in SIDES]
+    here = {d.id for d in spell.before}
+    falls = {p.id: f for p in paths.values() if (p.id in here or p.seen) and (f := over_edge(p, spell.started_s)) is not None}
+    gone = _over_rails(spell, paths, tracks, later)
+    rails = _rails(later, falls, gone)
     events.extend(Rail(t=h.t_s, disc=h.disc, rail=h.other, confidence=round(h.confidence, 3)) for h in rails)  # type: ignore[arg-type]
-    events.extend(_contacts([h for h in later if h.other not in SIDES], striker.id, spell))
-    for path in paths.values():
-        fall = over_edge(path)
-        if fall is not None:
-            events.append(Pocketed(t=fall[0], disc=path.id, pocket=fall[1]))
-    events.extend(_over_rails(spell, paths, tracks, later))
+    events.extend(_contacts([h for h in later if h.other not in SIDES], striker.id, first, spell))
+    events.extend(Pocketed(t=fall.t_s, disc=name, pocket=fall.pocket) for name, fall in falls.items())
+    events.extend(gone)
     # What falls or flies off is out of sight before it has stopped.
     end_s = max([end_s, *(e.t for e in events if isinstance(e, Pocketed | OverRail))])
     line = abs(camera.calibration.table.zone_line_mm[side])
-    seen = [(s.t_s, s.x_mm, s.y_mm) for s in striker.sightings]
-    deep = deepest(side, line, start_s, seen)
-    if deep is not None and deep > -_NEAR_LINE_MM:
-        when = max(seen, key=lambda s: (s[0] > start_s + 0.05) * (depth_mm(side, s[1], s[2], line) + 2000))[0]
-        events.append(Returned(t=min(when, end_s), depth_mm=round(deep, 2), sigma_mm=0.5))
+    own = [(h.t_s, h.other) for h in rails if h.disc == striker.id]
+    deep = deepest(side, line, start_s, way_points(paths[striker.id], own, falls.get(striker.id)))  # type: ignore[arg-type]
+    if deep is not None and deep[1] > -_NEAR_LINE_MM:
+        events.append(Returned(t=min(deep[0], end_s), depth_mm=round(deep[1], 2), sigma_mm=0.5))
     events.append(Rest(t=end_s))
     return sorted((e for e in events if e.t <= end_s), key=lambda e: e.t)
 
 
-def _over_rails(spell: Spell, paths: Mapping[str, Path], tracks: Mapping[str, Track], hits: Sequence[Touch]) -> list[TimelineEvent]:
+def _rails(hits: Sequence[Touch], falls: Mapping[str, Fall], gone: Sequence[OverRail]) -> list[Touch]:
+    """Touches of rails: those found, those on the last way into a pocket, without the one that a disc went over."""
+    over = {e.disc: e.t for e in gone}
+    out = [h for h in hits if h.other in SIDES and h.t_s < over.get(h.disc, np.inf) - _SAME_S]
+    for name, fall in falls.items():
+        out = [h for h in out if h.disc != name or h.t_s < fall.t_s]
+        for t, side in fall.rails:
+            if not any(h.disc == name and h.other == side and abs(h.t_s - t) < _SAME_RAIL_S for h in out):
+                out.append(Touch(t, 1 / 500, name, side, 1.0))
+    return sorted(out, key=lambda h: h.t_s)
+
+
+def _over_rails(spell: Spell, paths: Mapping[str, Path], tracks: Mapping[str, Track], hits: Sequence[Touch]) -> list[OverRail]:
     """Discs that are gone and whose way leads over a rail."""
-    out: list[TimelineEvent] = []
+    out: list[OverRail] = []
     for disc in spell.before:
         track = tracks[disc.id]
         if track.state != "lost":
@@ -173,10 +203,16 @@ def _over_rails(spell: Spell, paths: Mapping[str, Path], tracks: Mapping[str, Tr
     return out
 
 
-def _contacts(hits: Sequence[Touch], striker: str, spell: Spell) -> list[TimelineEvent]:
-    """Contacts as events; first contacts of the striker that can't be told apart become one."""
+def _contacts(hits: Sequence[Touch], striker: str, first: First | None, spell: Spell) -> list[TimelineEvent]:
+    """Contacts as events: the first of the striker as it has been settled, later ones of it that can't be told apart as one."""
     own = sorted((h for h in hits if striker in (h.disc, h.other)), key=lambda h: h.t_s)
     out: list[TimelineEvent] = [Contact(t=h.t_s, discs=[h.disc, h.other], confidence=round(h.confidence, 3)) for h in hits if h not in own]
+    if first is not None:
+        confidence = first.confidence
+        if any(abs(first.t_s - lost) < _GAP_S for lost in spell.missing_s):
+            confidence = min(confidence, _WITH_GAP)
+        out.append(Contact(t=first.t_s, discs=[striker, *first.pieces], confidence=round(confidence, 3)))
+        own = [h for h in own if not _is_told(h, striker, first)]
     i = 0
     while i < len(own):
         group = [own[i]]
@@ -189,17 +225,12 @@ def _contacts(hits: Sequence[Touch], striker: str, spell: Spell) -> list[Timelin
             group.append(following)
         others = [h.other if h.disc == striker else h.disc for h in group]
         confidence = min(h.confidence for h in group)
-        if i == 0 and len(own) > len(group):
-            following = own[len(group)]
-            spread = float(np.hypot(group[-1].sigma_s, following.sigma_s))
-            confidence = min(confidence, _order(following.t_s - group[-1].t_s, spread))
-        if any(abs(group[0].t_s - lost) < 0.05 for lost in spell.missing_s):
-            confidence = min(confidence, 0.8)
         out.append(Contact(t=group[0].t_s, discs=[striker, *dict.fromkeys(others)], confidence=round(confidence, 3)))
         i += len(group)
     return out
 
 
-def _order(gap_s: float, spread_s: float) -> float:
-    """Probability that two times this far apart are in the order given."""
-    return 0.5 * (1 + erf(gap_s / max(spread_s, 1e-6) / sqrt(2)))
+def _is_told(hit: Touch, striker: str, first: First) -> bool:
+    """Whether a contact of the striker is its first one, or seems to have been before it."""
+    other = hit.other if hit.disc == striker else hit.disc
+    return hit.t_s < first.t_s or (other in first.pieces and hit.t_s < first.t_s + _SAME_S)

@@ -1,0 +1,180 @@
+"""The first contact of a stroke, settled: by who can have moved at all, and where that leaves a choice, by playing the choices out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from rules.table import SIDES
+from vision.motion.contacts import Touch
+from vision.motion.hypotheses import Verdict, weigh
+from vision.motion.onset import Onset, first_movers, later_movers
+from vision.motion.path import Path
+
+_CERTAIN: Final = 0.99  # only one piece can have been it
+_CLEAN: Final = 0.9  # confidence of a contact that directions and momenta agree on
+_SOON_S: Final = 0.0015  # a second piece that may have been hit this soon after the first is looked at as well
+_AROUND_S: Final = 0.003  # by which a contact's time may lie outside the frames between which its piece has moved
+_SHARE: Final = 0.5  # events of the likeliest explanation that fewer of the others have are left out
+_DOUBTFUL: Final = 0.5  # for review
+_SAME_S: Final = 0.006  # the same contact found in both ways
+_CREEPING_MM_S: Final = 60.0  # a striker as slow as this moves a piece that it touches by less than can be seen
+_IN_ROW_MM: Final = 1.0  # a piece that leaves again this soon is not seen to have moved
+_TOUCHING_MM: Final = 0.6  # two slow errors of a place
+
+
+@dataclass(frozen=True, slots=True)
+class First:
+    """What the striker touched first: several pieces when together; the time of the cue's blow where that has been worked out."""
+
+    pieces: Sequence[str]
+    t_s: float
+    confidence: float
+    struck_s: float | None = None
+
+
+def settle_first(
+    paths: Mapping[str, Path], striker: str, hits: Sequence[Touch], slowing_mm_s2: float, exposure_s: float
+) -> tuple[list[Touch], First | None]:
+    """All contacts with those about the first one settled, and the first one; None where the striker touched no piece."""
+    may = first_movers(paths, striker)
+    if not may:
+        return _untouched(paths, striker, hits)
+    own = [h for h in hits if striker in (h.disc, h.other) and h.other not in SIDES and h.other != "cue"]
+    alone = _clean(may[0], own) if len(may) == 1 else None
+    if alone is not None:
+        soon = [o for o in later_movers(paths, striker, may) if o.began_s - o.sigma_s < alone.t_s + _SOON_S]
+        if not soon:
+            kept = [h for h in hits if h not in own or h.t_s >= alone.t_s]
+            return kept, First((may[0].id,), alone.t_s, max(alone.confidence, _CERTAIN))
+        may = [*may, *soon]
+    verdict = weigh(paths, striker, may, slowing_mm_s2, exposure_s)
+    if verdict is None:
+        return _unexplained(paths, striker, hits, own, may)
+    return _played_out(paths, striker, hits, may, verdict)
+
+
+def _clean(only: Onset, own: Sequence[Touch]) -> Touch | None:
+    """The contact that set the only piece off, if it has been found plainly."""
+    found = [h for h in own if only.id in (h.disc, h.other) and only.still_s - _AROUND_S < h.t_s < only.moved_s + _AROUND_S]
+    if len(found) != 1 or found[0].confidence < _CLEAN:
+        return None
+    early = [h for h in own if h.t_s < found[0].t_s and only.id in (h.disc, h.other)]
+    return None if early else found[0]
+
+
+def _untouched(paths: Mapping[str, Path], striker: str, hits: Sequence[Touch]) -> tuple[list[Touch], First | None]:
+    """Nothing moved: only a piece with something behind it can have been touched, or one that the striker crept up to."""
+    own = [h for h in hits if striker in (h.disc, h.other) and h.other in paths] or _crept_up(paths, paths[striker])
+    if not own:
+        return list(hits), None
+    every = sorted({*hits, *own}, key=lambda h: h.t_s)
+    return every, First((_partner(own[0], striker),), own[0].t_s, own[0].confidence)
+
+
+def _crept_up(paths: Mapping[str, Path], striker: Path) -> list[Touch]:
+    """Pieces at rest that the striker comes up to as slowly that a touch would move them by less than can be seen."""
+    out: list[Touch] = []
+    for before, after in zip((None, *striker.breaks), (*striker.breaks, None), strict=True):
+        run = before.after if before is not None else (striker.runs[0] if striker.runs else None)
+        if run is None or not run.speed_mm_s:
+            continue
+        end_s = after.t_s if after is not None else run.t0_s + run.speed_mm_s / run.slowing_mm_s2
+        slow_s = run.t0_s + max(run.speed_mm_s - _CREEPING_MM_S, 0.0) / run.slowing_mm_s2
+        for t in np.linspace(max(slow_s, run.first_s), end_s, 5) if end_s > slow_s else ():
+            for path in paths.values():
+                if path.id == striker.id or path.rest_mm is None:
+                    continue
+                gap = float(np.hypot(*(run.at(float(t)) - path.rest_mm))) - striker.shape.radius_mm - path.shape.radius_mm
+                if gap < _TOUCHING_MM and not any(h.other == path.id for h in out):
+                    out.append(Touch(float(t), 0.02, striker.id, path.id, _DOUBTFUL))
+    return out
+
+
+def _unexplained(
+    paths: Mapping[str, Path], striker: str, hits: Sequence[Touch], own: Sequence[Touch], may: Sequence[Onset]
+) -> tuple[list[Touch], First | None]:
+    """No explanation holds: who it was is certain where only one can have been it, the time is not."""
+    onset = may[0]
+    mine = [h for h in own if onset.id in (h.disc, h.other)]
+    t = min((h.t_s for h in mine), key=lambda t: abs(t - onset.began_s), default=onset.began_s)
+    t = float(np.clip(t, onset.still_s, onset.moved_s))
+    confidence = _CLEAN if len(may) == 1 and not _may_be_handed_on(paths, onset.id) else _DOUBTFUL
+    kept = [h for h in hits if h not in own or h.t_s > onset.moved_s]
+    kept.append(Touch(t, onset.sigma_s, striker, onset.id, confidence))
+    return sorted(kept, key=lambda h: h.t_s), First((onset.id,), t, confidence)
+
+
+def _played_out(
+    paths: Mapping[str, Path], striker: str, hits: Sequence[Touch], may: Sequence[Onset], verdict: Verdict
+) -> tuple[list[Touch], First]:
+    """The contacts of the likeliest explanation in place of those found one by one."""
+    inside = set(verdict.discs)
+    events = _seen_through(
+        paths,
+        [
+            _named(Touch(e.t_s, max(e.sigma_s, 1e-4), e.disc, e.other, round(e.share, 3)), striker)
+            for e in verdict.events
+            if e.share >= _SHARE
+        ],
+    )
+    kept = []
+    for h in hits:
+        replaced = h.other != "cue" and h.disc in inside and (h.other in inside or h.other in SIDES)
+        if replaced and verdict.from_s < h.t_s < verdict.until_s:
+            continue
+        if any({h.disc, h.other} == {e.disc, e.other} and abs(h.t_s - e.t_s) < _SAME_S for e in events):
+            continue
+        kept.append(h)
+    piece = verdict.shares[0][0][-1]
+    pieces, share = [piece], sum(s for label, s in verdict.shares if label and label[-1] == piece)
+    second = next((e for e in events if striker in (e.disc, e.other) and e.other not in SIDES and _partner(e, striker) != piece), None)
+    if verdict.together >= _SHARE and second is not None:
+        pieces.append(_partner(second, striker))
+        share = verdict.together
+    elif len(may) == 1 and piece == may[0].id and not _may_be_handed_on(paths, piece):
+        share = max(share, _CERTAIN)
+    else:
+        share = min(share, 1 - verdict.together)
+    first = First(tuple(pieces), verdict.t_s, round(float(share), 3), verdict.struck_s)
+    return sorted([*kept, *events], key=lambda h: h.t_s), first
+
+
+def _seen_through(paths: Mapping[str, Path], events: Sequence[Touch]) -> list[Touch]:
+    """Without what discs that vanished would have done after the rail that they may have gone over."""
+    out: list[Touch] = []
+    over: set[str] = set()
+    for e in sorted(events, key=lambda e: e.t_s):
+        if e.disc in over or e.other in over:
+            continue
+        out.append(e)
+        if e.other in SIDES and paths[e.disc].vanished and e.t_s > paths[e.disc].last_s:
+            over.add(e.disc)
+    return out
+
+
+def _may_be_handed_on(paths: Mapping[str, Path], name: str) -> bool:
+    """Whether a piece lay at another one: a blow goes through a row of pieces and only the last one leaves."""
+    here = paths[name].rest_mm
+    if here is None:
+        return True
+    for path in paths.values():
+        if path.id == name or path.rest_mm is None or path.kind == "striker":
+            continue
+        if float(np.hypot(*(path.rest_mm - here))) - path.shape.radius_mm - paths[name].shape.radius_mm < _IN_ROW_MM:
+            return True
+    return False
+
+
+def _named(touch: Touch, striker: str) -> Touch:
+    """Two discs in the order that contacts are told in."""
+    if touch.other in SIDES or touch.disc == striker or (touch.other != striker and touch.disc < touch.other):
+        return touch
+    return replace(touch, disc=touch.other, other=touch.disc)
+
+
+def _partner(touch: Touch, striker: str) -> str:
+    return touch.other if touch.disc == striker else touch.disc
