@@ -25,6 +25,8 @@ from rules.fold import State, match_state, start, step
 from rules.orders import SPANS_S, KeepEvidence, SetClock, StartMatch
 from rules.ruling import Ruling
 from rules.start_position import colours_at_start, match_at_start
+from rules.state import Core
+from rules.stats import Shot, figures, shot_of, shots_of
 from rules.table import Side
 
 _log = logging.getLogger(__name__)
@@ -70,7 +72,9 @@ class Referee:
         self._clock_runs = False
         self._matches = 0
         self._unsent: deque[tuple[str, list[Message]]] = deque()
+        self._shots: dict[int, Shot] = {}
         self._refold(recovered)
+        self._recount()
         self._set_clock(SetClock(command="clock", run=False))
 
     def _refold(self, recovered: Recovered) -> None:
@@ -117,6 +121,7 @@ class Referee:
         self._clerk.recall(self._log.append(Entry(match=match)))
         self._fold(Entry(match=match))
         self._announce()
+        self._recount()
 
     def consider_start(self, seen: SeenDiscs) -> None:
         """Begin a match when the table shows a start position for the second time in a row and no match is being played."""
@@ -133,12 +138,14 @@ class Referee:
         """Rule on one entry and keep it; None where nothing is ruled (no match yet, or pieces are being laid out as ruled)."""
         if self._state is None or (entry.incident is not None and self._is_laying_out(entry.incident)):
             return None
+        before = self._state.core
         state, ruling = step(self._state, entry)  # first, because an entry that raises must not get into the log
         booking = self._clerk.book(entry, ruling)
         line = self._log.append(entry, booking.name, booking.missing)
         self._state, self._last = state, ruling
         self._send(line, ruling)
         self._announce()
+        self._count(before, entry, ruling)
         self._clerk.file(line, ruling, state.names)
         if entry.stroke is not None and self._clock_runs:
             self._set_clock(SetClock(command="clock", run=False))
@@ -225,6 +232,19 @@ class Referee:
         except (OutboxFull, StorageFailed) as error:
             _log.warning("%s; %d rulings wait", error, len(self._unsent))
         return not self._unsent
+
+    def _count(self, before: Core, entry: Entry, ruling: Ruling) -> None:
+        """The match in figures, after what people wait for has gone out."""
+        if ruling.refolded:
+            self._recount()
+        elif self._state is not None and entry.stroke is not None:
+            self._shots[ruling.entry] = shot_of(before, entry.stroke, ruling.entry, ruling)
+            self._publish(topics.STATS, figures(self._state.match, self._shots))
+
+    def _recount(self) -> None:
+        if self._state is not None:
+            self._shots = shots_of(self._state)
+            self._publish(topics.STATS, figures(self._state.match, self._shots))
 
     def _announce(self) -> None:
         if self._state is not None:

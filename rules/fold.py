@@ -6,6 +6,7 @@ match are kept, encoded, with the state before each; an entry further back than 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final, Literal
 
 import msgspec
@@ -301,6 +302,17 @@ def _shown(was: Core, leaf: Leaf, named: Ruling | None, changed: list[Refolded])
 def _refused(state: State, entry: bytes, draft: Draft, why: str, number: int) -> tuple[State, Ruling]:
     core, ruling = refuse(draft, why)
     return _remember(state, entry, Folded([Leaf({}, core, ruling)], state.twins), number), ruling
+
+
+def history(state: State) -> Iterator[tuple[int, Entry, Core, Ruling]]:
+    """The kept entries in force, oldest first: number, entry, the state before it, and its ruling as it stands."""
+    first = state.older[0] if state.older else state.recent
+    while first is not None and first.prev is not None:
+        first = first.prev
+    for past in _back_to(state, first.number if first is not None else 0):
+        if past.number not in state.edits.voided:
+            entry = _decode(past.entry)
+            yield past.number, entry, past.before, ruling_of(_rule(past.before, past.twins, entry, past.number, state.edits).leaves)
 
 
 def preview(state: State, entry: Entry) -> Ruling:
