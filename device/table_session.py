@@ -80,10 +80,12 @@ class TableSession:
         elif settings.mqtt is not None:
             self._said(f"broker: {self.publisher.connection.broker}")
         if settings.with_board:
+            from device.evidence.gallery import ShelfGallery
             from scoreboard.server import Scoreboard
 
             sheet = partial(log_as_html, settings.log)
-            board = Scoreboard(url, settings.table, settings.host, settings.port, sheet=sheet)
+            gallery = None if settings.evidence is None else ShelfGallery(settings.evidence)
+            board = Scoreboard(url, settings.table, settings.host, settings.port, sheet=sheet, gallery=gallery)
             address = board.start()
             opened.callback(board.stop)
             self._said(f"scoreboard: {address}")

@@ -130,7 +130,7 @@ def board_routes(path: str, room_of: Callable[[Request], Room], pages: Pages) ->
 
     async def board(request: Request) -> Response:
         room = room_of(request)
-        return pages.page(request, "board.html", room.table, room.base, has_evidence=room.has_evidence)
+        return pages.page(request, "board.html", room.table, room.base)
 
     async def overlay(request: Request) -> Response:
         room = room_of(request)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import sys
 import threading
+from pathlib import Path
 
+from device.evidence.gallery import ShelfGallery
 from scoreboard.server import Scoreboard
 
 
-def board(*, mqtt: str = "mqtt://127.0.0.1", table: str = "table", host: str = "127.0.0.1", port: int = 8080) -> None:
+def board(
+    *, mqtt: str = "mqtt://127.0.0.1", table: str = "table", host: str = "127.0.0.1", port: int = 8080, evidence: Path | None = None
+) -> None:
     """Serve the scoreboard of a table on any broker until interrupted.
 
     Board at `/`, stream overlay at `/overlay`, judge's console at `/judge` (its password in NOVUSS_JUDGE_PASSWORD).
@@ -25,8 +29,10 @@ def board(*, mqtt: str = "mqtt://127.0.0.1", table: str = "table", host: str = "
         Address to listen on; 0.0.0.0 for everybody in the network.
     port
         Port of the page; the next free one is used when it is taken.
+    evidence
+        Folder in which this table's monitor keeps clips and stills, where it is on this machine.
     """
-    scoreboard = Scoreboard(mqtt, table, host, port)
+    scoreboard = Scoreboard(mqtt, table, host, port, gallery=None if evidence is None else ShelfGallery(evidence))
     print(f"scoreboard: {scoreboard.start()}", file=sys.stderr)
     try:
         threading.Event().wait()

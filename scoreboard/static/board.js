@@ -1,6 +1,7 @@
 // Puts what the server says into the page: texts, states and attributes only; no node is made or removed after loading.
 
 import { Clock } from "./clock.js";
+import { Evidence, Viewer } from "./evidence.js";
 import { follow } from "./link.js";
 import { showMargin } from "./margin.js";
 import { pictureCame, showLink } from "./staleness.js";
@@ -13,6 +14,8 @@ const table = figure && new Table(figure);
 const clock = part("clock") && new Clock(part("clock"));
 const teams = Array.from(document.querySelectorAll("[data-team]"));
 const ruling = part("ruling");
+const evidence = part("evidence") && new Evidence(part("evidence"), { replays: true });
+if (part("viewer")) new Viewer(part("viewer"));
 let fitted = null;
 
 function showMatch(match) {
@@ -67,6 +70,13 @@ function showRuling(view) {
   fitted = said;
 }
 
+function showEvidence({ last }) {
+  if (!evidence) return;
+  evidence.show(last);
+  set(ruling, "data-evidence", last?.page ? "yes" : last?.why ? "why" : "no");
+  fit();
+}
+
 // The panel has a fixed place; words that don't fit are set smaller, in four steps.
 function fit() {
   for (let step = 0; step <= 3; step += 1) {
@@ -84,7 +94,7 @@ function fill(name, values) {
 
 if (ruling) addEventListener("resize", fit);
 
-const show = { match: showMatch, ruling: showRuling, discs: (view) => table && table.show(view), clock: (view) => clock && clock.show(view) };
+const show = { match: showMatch, ruling: showRuling, discs: (view) => table && table.show(view), clock: (view) => clock && clock.show(view), evidence: showEvidence };
 
 follow(
   words.events,

@@ -2,6 +2,7 @@
 
 import { ask, askAgain } from "./ask.js";
 import { Clock } from "./clock.js";
+import { Keep } from "./keep.js";
 import { follow } from "./link.js";
 import { showMargin } from "./margin.js";
 import { send } from "./send.js";
@@ -14,6 +15,7 @@ const part = (name, root = document) => root.querySelector(`[data-part="${name}"
 const table = new Table(part("table"));
 const clock = new Clock(part("clock"));
 const slots = Array.from(document.querySelectorAll("[data-card]"));
+const keep = new Keep(slots);
 let cards = [];
 
 function showCards(view) {
@@ -31,6 +33,7 @@ function showCards(view) {
     slot.hidden = n >= cards.length;
     if (cards[n]) showCard(slot, cards[n]);
   });
+  keep.place();
   askAgain();
 }
 
@@ -154,6 +157,7 @@ const show = {
   cards: showCards,
   ruling: showPlacing,
   clock: (view) => clock.show(view),
+  evidence: (view) => keep.show(view),
   discs: (view) => {
     if (view.discs.length) pictureCame();
     table.show(view);
