@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator, Sequence
+from itertools import count
 
 import cv2
 import numpy as np
@@ -29,6 +30,8 @@ from virtual_table.shading import Image
 from vision.watcher import Watcher
 
 SCENES = 5  # strokes with one camera and lamp: a new background costs as much as a stroke
+APART = 100_000  # between seeds of cameras tried for one studio
+ROOM_PX = 600  # a table that stands upright in the picture has its far line this much higher than its near one
 CALM_S, AIM_S = 0.4, 0.8  # before the cue comes, and from then to the stroke
 AFTER_S = 0.8  # filmed after rest: a ruling is due within half a second
 LATEST_S = 1.4  # after the stroke the cue and the hand are away
@@ -66,7 +69,9 @@ class Studio:
     """One camera over one table under one lamp."""
 
     def __init__(self, seed: int) -> None:
-        self.optics = random_camera(seed)
+        # Which side is south nobody can see on an empty table: cameras that stand roughly upright, as calibration takes them.
+        upright = (random_camera(s) for s in count(seed, APART))
+        self.optics = next(o for o in upright if np.diff(o.to_px([[0.0, -400.0, 0.0], [0.0, 400.0, 0.0]]), axis=0)[0, 1] < -ROOM_PX)
         self.renderer = Renderer(self.optics, random_look(seed), seed)
         lens = Lens(width=self.optics.width, height=self.optics.height, K=self.optics.K.tolist(), dist=self.optics.dist.tolist())
         self.renderer.rest([])

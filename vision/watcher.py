@@ -36,6 +36,8 @@ _EXPOSURE_S: Final = 0.0035  # typical of hall light at 60 fps; only the assumed
 _SETTLE_S: Final = 0.15  # nothing has moved for this long: nine frames at 60 fps, and a disc at 10 mm/s would have gone 1.5 mm
 _DISC_STILL_S: Final = 0.08  # one disc has not moved for this long: it is measured, or has been put down
 _STILL_LEVELS: Final = 10  # change between two frames that is no noise, grey levels of the small picture
+_STILL_NOISE: Final = 4.5  # times the mean change of a still picture: the strongest of 80,000 noisy pixels, in the dim light of few lamps
+_SOME: Final = 8  # every eighth small pixel is enough for that mean
 _STILL_PX: Final = 3  # that many small pixels may flicker
 _IDLE_PX: Final = 4  # changed small pixels that are no reason to look closer
 _REFRESH_FRAMES: Final = 30  # the reference follows slow light every half second
@@ -149,7 +151,8 @@ class Watcher:
             return False
         blue, green, red = cv2.split(cv2.absdiff(small, before))
         self._tracker.motion = np.asarray(cv2.max(cv2.max(blue, green), red), dtype=np.uint8)
-        if int(np.count_nonzero((self._tracker.motion > _STILL_LEVELS) & self._scene.watched)) > _STILL_PX:
+        noise = float(np.mean(self._tracker.motion[::_SOME, ::_SOME]))
+        if int(np.count_nonzero((self._tracker.motion > max(_STILL_LEVELS, _STILL_NOISE * noise)) & self._scene.watched)) > _STILL_PX:
             self._still_since_s = None
             return False
         if self._still_since_s is None:
