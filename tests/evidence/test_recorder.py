@@ -89,8 +89,7 @@ def clip_of(rig: Rig, piece: Piece) -> list[tuple[int, int]]:
     with av.open(str(path)) as container:
         stream = container.streams.video[0]
         return [
-            (filmed.number_in(f.to_ndarray(format="bgr24"), piece.clip.width), round(f.pts * stream.time_base * 1_000_000))
-            for f in container.decode(stream)
+            (filmed.number_in(f.to_ndarray(format="bgr24")), round(f.pts * stream.time_base * 1_000_000)) for f in container.decode(stream)
         ]
 
 
