@@ -27,6 +27,7 @@ _COMMANDS: Final = {
     "strokes": ("device.commands.strokes:strokes", "Turn a video into stroke facts, one JSON line each."),
     "rule": ("device.commands.rule:rule", "Rule on a match log, one JSON ruling per entry."),
     "sheet": ("device.commands.sheet:sheet", "Write the match sheet of a log: HTML to print, JSON or CSV."),
+    "stats": ("device.commands.stats:stats", "Write a match in figures and pictures: kinds of strokes, speeds, series, rests."),
     "board": ("device.commands.board:board", "Serve the scoreboard of a table on any broker."),
     "broker": ("device.commands.broker:broker", "Write what a mosquitto for the hall needs: users, access list, certificate."),
     "hall": ("device.commands.hall:hall", "Serve one page with every table of a broker."),

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
-from rules.facts import Contact, Disc, Match, Placed, Rail, Stroke, Struck
+from rules.facts import Contact, Disc, Match, Placed, Player, Rail, Stroke, Struck
 from rules.fold import State, history
 from rules.ruling import Ruling, Way
 from rules.set_lost import has_moved
 from rules.state import Core, colour_at, player_at
-from rules.table import HALF_MM, PIECE_DIAMETER_MM, STRIKER_DIAMETER_MM, TOWARD, radius_mm
+from rules.table import HALF_MM, PIECE_DIAMETER_MM, STRIKER_DIAMETER_MM, TOWARD, Colour, radius_mm
 
 CELL_MM: Final = 40.0  # of the map of rest positions: a piece and a third, so that a match's strokes fill some of them
 CELLS: Final = int(2 * HALF_MM / CELL_MM)
@@ -37,6 +37,38 @@ class Shot(msgspec.Struct, frozen=True):
     speed_mm_s: float | None
     striker: tuple[float, float] | None
     pieces: tuple[tuple[float, float], ...]
+
+
+class WayFigures(msgspec.Struct, frozen=True):
+    """Strokes of one kind: all, the lawful ones, and those of them that brought an own piece."""
+
+    strokes: int = 0
+    lawful: int = 0
+    scored: int = 0
+
+
+class PlayerFigures(msgspec.Struct, frozen=True):
+    """One player's match; series as [pieces, times], rests as [column from W, row from S, times] of cells."""
+
+    name: str
+    colour: Colour
+    strokes: int
+    pocketed: int
+    ways: dict[Way, WayFigures]
+    speeds_mm_s: list[float]
+    series: list[tuple[int, int]]
+    striker_rests: list[tuple[int, int, int]]
+    piece_rests: list[tuple[int, int, int]]
+
+
+class Figures(msgspec.Struct, frozen=True):
+    """Payload of the retained `stats` topic; players in the match entry's order."""
+
+    match_id: str
+    strokes: int
+    players: list[PlayerFigures]
+    cell_mm: float = CELL_MM
+    schema: str = "novuss.stats/1"
 
 
 def shot_of(core: Core, stroke: Stroke, entry: int, ruling: Ruling) -> Shot:
@@ -114,39 +146,36 @@ def series(shots: Iterable[Shot]) -> dict[int, list[int]]:
     return out
 
 
-def cells(places: Iterable[tuple[float, float]]) -> list[list[int]]:
-    """How often each cell of the map was rested on: [column from W, row from S, times], only those that were."""
+def cells(places: Iterable[tuple[float, float]]) -> list[tuple[int, int, int]]:
+    """How often each cell of the map was rested on; only those that were."""
     found = Counter(
         (min(max(int((x + HALF_MM) // CELL_MM), 0), CELLS - 1), min(max(int((y + HALF_MM) // CELL_MM), 0), CELLS - 1)) for x, y in places
     )
-    return [[column, row, times] for (column, row), times in sorted(found.items())]
+    return [(column, row, times) for (column, row), times in sorted(found.items())]
 
 
-def figures(match: Match, shots: Mapping[int, Shot]) -> dict[str, Any]:
-    """Payload of the retained `stats` topic (`novuss.stats/1`)."""
+def figures(match: Match, shots: Mapping[int, Shot]) -> Figures:
+    """The match in figures."""
     ordered = [shots[n] for n in sorted(shots)]
     turns = series(ordered)
-    players = [
-        _player(player.name, player.colour, [s for s in ordered if s.player == n], turns.get(n, []))
-        for n, player in enumerate(match.players.values())
-    ]
-    return {"schema": "novuss.stats/1", "match_id": match.id, "strokes": len(ordered), "cell_mm": CELL_MM, "players": players}
+    players = [_player(player, [s for s in ordered if s.player == n], turns.get(n, [])) for n, player in enumerate(match.players.values())]
+    return Figures(match_id=match.id, strokes=len(ordered), players=players)
 
 
-def _player(name: str, colour: str, shots: Sequence[Shot], turns: Sequence[int]) -> dict[str, Any]:
+def _player(player: Player, shots: Sequence[Shot], turns: Sequence[int]) -> PlayerFigures:
     ways = {}
     for way in WAYS:
         mine = [s for s in shots if s.way == way]
-        scored = sum(s.lawful is True and s.pocketed > 0 for s in mine)
-        ways[way] = {"strokes": len(mine), "lawful": sum(s.lawful is True for s in mine), "scored": scored}
-    return {
-        "name": name,
-        "colour": colour,
-        "strokes": len(shots),
-        "pocketed": sum(s.pocketed for s in shots),
-        "ways": ways,
-        "speeds_mm_s": [s.speed_mm_s for s in shots if s.speed_mm_s is not None],
-        "series": [[length, times] for length, times in sorted(Counter(turns).items())],
-        "striker_rests": cells(s.striker for s in shots if s.striker is not None),
-        "piece_rests": cells(place for s in shots for place in s.pieces),
-    }
+        lawful = [s for s in mine if s.lawful is True]
+        ways[way] = WayFigures(len(mine), len(lawful), sum(s.pocketed > 0 for s in lawful))
+    return PlayerFigures(
+        name=player.name,
+        colour=player.colour,
+        strokes=len(shots),
+        pocketed=sum(s.pocketed for s in shots),
+        ways=ways,
+        speeds_mm_s=[s.speed_mm_s for s in shots if s.speed_mm_s is not None],
+        series=sorted(Counter(turns).items()),
+        striker_rests=cells(s.striker for s in shots if s.striker is not None),
+        piece_rests=cells(place for s in shots for place in s.pieces),
+    )

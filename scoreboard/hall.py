@@ -20,6 +20,7 @@ from scoreboard.hub import Hub
 from scoreboard.pages import Pages, Room, application, board_routes, lang_of, stream_of
 from scoreboard.service import Service
 from scoreboard.state import Section
+from scoreboard.stats_pages import stats_routes
 from scoreboard.store import Store
 
 MAX_TABLES: Final = 500  # a hall has tens; names are made by whoever publishes, so their number is bounded
@@ -40,6 +41,7 @@ class Hall(Service):
             Route("/events", self._events),
             Route("/healthz", self._healthz),
             *board_routes("/table/{table}/", self._room, self._pages),
+            *stats_routes("/table/{table}/", self._room, self._pages),
         ]
         hub = Hub()
         super().__init__(feed, hub, application(routes, hub), host, port)

@@ -19,6 +19,7 @@ from scoreboard.judge_pages import Console
 from scoreboard.pages import Pages, Room, application, board_routes
 from scoreboard.service import Service
 from scoreboard.sessions import Role, Sessions
+from scoreboard.stats_pages import stats_routes
 from scoreboard.store import Store
 from scoreboard.web import BoardNotStarted
 from scoreboard.words import Lang
@@ -61,7 +62,7 @@ class Scoreboard(Service):
             "admin": admin_password or os.environ.get(ADMIN_VARIABLE),
         }
         console = Console(Sessions(passwords, time.monotonic), desk, room, pages, Journal(), sheet)
-        routes = [*board_routes("/", lambda _request: room, pages), *console.routes]
+        routes = [*board_routes("/", lambda _request: room, pages), *stats_routes("/", lambda _request: room, pages), *console.routes]
         if gallery is not None:
             routes += evidence_routes(gallery, room, pages)
         super().__init__(feed, hub, application(routes, hub), host, port)

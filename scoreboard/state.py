@@ -16,6 +16,7 @@ import msgspec
 from device import topics
 from rules.facts import Player, SeenDisc, SeenDiscs
 from rules.ruling import Ruling
+from rules.stats import Figures
 from rules.table import SIDES, Colour, Kind, Side
 
 KEPT_RULINGS: Final = 40  # the console's cards, and the longest series with what a judge says meanwhile; the match log keeps the rest
@@ -78,7 +79,7 @@ class Snapshot:
     rulings: tuple[dict[str, Any], ...] = ()  # by seq, oldest first
     pieces: tuple[tuple[int, tuple[str, ...]], ...] = ()  # by entry of a stroke: the pieces that lay on the table before it
     clock: Clock | None = None
-    stats: dict[str, Any] | None = None
+    stats: Figures | None = None
     evidence: tuple[dict[str, Any], ...] = ()  # the last clips and stills that the table tells of
 
 
@@ -108,7 +109,7 @@ def apply(
     if name == topics.CLOCK.name:
         return replace(now, clock=_clock(record, at_s, at if retained else None)), ("clock",)
     if name == topics.STATS.name:
-        return replace(now, stats=record), ("stats",)
+        return replace(now, stats=_figures(record)), ("stats",)
     if name == topics.EVIDENCE.name:
         latest = record.get("latest")
         pieces = tuple(piece for piece in latest if isinstance(piece, dict)) if isinstance(latest, list) else ()
@@ -172,6 +173,13 @@ def _clock(record: dict[str, Any], at_s: float, now: datetime | None) -> Clock |
         with contextlib.suppress(ValueError):
             since_s -= max(0.0, (now - datetime.fromisoformat(str(record.get("at")))).total_seconds())
     return Clock(str(record.get("span", "")), float(limit_s), since_s)
+
+
+def _figures(record: dict[str, Any]) -> Figures:
+    try:
+        return msgspec.convert(record, Figures)
+    except msgspec.ValidationError as error:
+        raise Unreadable(f"stats: {error}") from error
 
 
 def _stroke(now: Snapshot, record: dict[str, Any]) -> Snapshot:

@@ -10,6 +10,7 @@ from rules.words import PHRASES
 from scoreboard.cards_view import cards_view
 from scoreboard.ruling_view import disputed, ruling_view, series_of, shown_ruling, team_name, team_name_at
 from scoreboard.state import MatchView, Section, SlottedDisc, Snapshot
+from scoreboard.stats_view import stats_view
 from scoreboard.words import WORDS, Lang, word
 
 PICTURE_OLD_S: Final = 3.0  # a live picture comes several times a second; hazards.md: stale after 3 s
@@ -31,6 +32,8 @@ def section_view(section: Section, now: Snapshot, lang: Lang, at_s: float) -> di
         return match_view(now, lang)
     if section == "cards":
         return cards_view(now, lang)
+    if section == "stats":
+        return stats_view(now.stats, lang)
     if section == "clock":
         return clock_view(now, lang, at_s)
     return ruling_view(now, lang)

@@ -7,6 +7,7 @@ from typing import Final, get_args
 from rules.words import Lang
 from scoreboard.words_evidence import EVIDENCE_WORDS
 from scoreboard.words_judge import JUDGE_WORDS
+from scoreboard.words_stats import STATS_WORDS
 
 __all__ = ["LANGS", "LANG_NAMES", "WORDS", "Lang", "pick_lang", "word"]
 
@@ -15,6 +16,7 @@ LANG_NAMES: Final[dict[Lang, str]] = {"lv": "Latviešu", "en": "English", "de": 
 
 WORDS: Final[dict[str, dict[Lang, str]]] = {
     **JUDGE_WORDS,
+    **STATS_WORDS,
     **EVIDENCE_WORDS,
     "board": {"lv": "Novusa tablo", "en": "Novuss scoreboard", "de": "Novuss-Anzeige"},
     "table": {"lv": "Galds", "en": "Table", "de": "Tisch"},

@@ -26,7 +26,7 @@ def folded(*log):
 
 
 def player(state, n):
-    return figures(state.match, shots_of(state))["players"][n]
+    return msgspec.to_builtins(figures(state.match, shots_of(state)).players[n])
 
 
 LOG = [
@@ -49,13 +49,13 @@ def test_kinds_of_strokes_and_what_they_brought():
 
 def test_series_are_counted_by_turns():
     state, _ = folded(*LOG)
-    assert player(state, 0)["series"] == [[0, 1], [2, 1]]
-    assert player(state, 1)["series"] == [[0, 1]]
+    assert player(state, 0)["series"] == [(0, 1), (2, 1)]
+    assert player(state, 1)["series"] == [(0, 1)]
 
 
 def test_what_moved_is_counted_where_it_came_to_rest():
     state, _ = folded(*LOG)
-    assert player(state, 0)["piece_rests"] == [[int((500 - 170) // CELL_MM), int((500 + 300) // CELL_MM), 1]]
+    assert player(state, 0)["piece_rests"] == [(int((500 - 170) // CELL_MM), int((500 + 300) // CELL_MM), 1)]
     assert sum(times for _, _, times in player(state, 0)["striker_rests"]) == 4
 
 
