@@ -51,18 +51,30 @@ def over_edge(path: Path, since_s: float = -np.inf) -> Fall | None:
         return Fall(t, path.pocket, path.rest_mm if path.rest_mm is not None else centre)
     latest_s = path.seen[out + 1].t_s if out + 1 < len(inside) else path.seen[out].t_s + _LATEST_S
     last = np.array([path.seen[out].x_mm, path.seen[out].y_mm])
-    run = _last_run(path, out)
-    fall = None if run is None else _follow(run, path, centre, path.seen[out].t_s, latest_s)
-    return fall or Fall(min(path.seen[out].t_s + _UNSEEN_S, latest_s), path.pocket, last)
+    for run, from_s in _last_runs(path, out):
+        fall = _follow(run, path, centre, from_s, latest_s)
+        if fall is not None:
+            return fall
+    return Fall(min(path.seen[out].t_s + _UNSEEN_S, latest_s), path.pocket, last)
 
 
-def _last_run(path: Path, last: int) -> Run | None:
-    """The free run that ends with sighting number `last`, or the step to it where a break leaves that alone."""
-    group = next((g for g in path.groups if path.seen[last] in g), ())
-    own = [s for s in group if s.t_s <= path.seen[last].t_s][-_LAST:]
-    if len(own) < 2:
-        own = list(path.seen[max(last - 1, 0) : last + 1])
-    return fit_run(own, path.runs[-1].slowing_mm_s2) if len(own) > 1 else None
+def _last_runs(path: Path, last: int) -> list[tuple[Run, float]]:
+    """Free runs that may lead to the edge, and from when to follow them.
+
+    The one that ends with sighting number `last`; where that one stands alone after a rail, the one before it; the last step.
+    """
+    out = []
+    slowing = path.runs[-1].slowing_mm_s2
+    end = path.seen[last]
+    groups = [[s for s in group if s.t_s <= end.t_s] for group in path.groups]
+    runs = [group[-_LAST:] for group in groups if group]
+    if runs and len(runs[-1]) == 1 and len(runs) > 1:
+        runs.pop()
+    if runs and len(runs[-1]) > 1:
+        out.append((fit_run(runs[-1], slowing), runs[-1][-1].t_s))
+    if last:
+        out.append((fit_run(path.seen[last - 1 : last + 1], slowing), end.t_s))
+    return out
 
 
 def _follow(run: Run, path: Path, centre: Array, from_s: float, to_s: float) -> Fall | None:

@@ -21,7 +21,8 @@ _AROUND_S: Final = 0.003  # by which a contact's time may lie outside the frames
 _SHARE: Final = 0.5  # events of the likeliest explanation that fewer of the others have are left out
 _DOUBTFUL: Final = 0.5  # for review
 _SAME_S: Final = 0.006  # the same contact found in both ways
-_CREEPING_MM_S: Final = 60.0  # a striker as slow as this moves a piece that it touches by less than can be seen
+_STAYS_MM: Final = 1.0  # from where it came to rest
+_CREPT_S: Final = 0.05  # how well the time of a touch at rest is known
 _IN_ROW_MM: Final = 1.0  # a piece that leaves again this soon is not seen to have moved
 _TOUCHING_MM: Final = 0.6  # two slow errors of a place
 
@@ -76,22 +77,18 @@ def _untouched(paths: Mapping[str, Path], striker: str, hits: Sequence[Touch]) -
 
 
 def _crept_up(paths: Mapping[str, Path], striker: Path) -> list[Touch]:
-    """Pieces at rest that the striker comes up to as slowly that a touch would move them by less than can be seen."""
-    out: list[Touch] = []
-    for before, after in zip((None, *striker.breaks), (*striker.breaks, None), strict=True):
-        run = before.after if before is not None else (striker.runs[0] if striker.runs else None)
-        if run is None or not run.speed_mm_s:
+    """A piece that the striker has come to rest at: a touch as slow as that moves it by less than can be seen."""
+    if not striker.seen or not striker.is_here:
+        return []
+    last = striker.seen[-1]
+    came = next(s for s in striker.seen if float(np.hypot(s.x_mm - last.x_mm, s.y_mm - last.y_mm)) < _STAYS_MM)
+    for path in paths.values():
+        if path.id == striker.id or path.rest_mm is None or not path.is_here:
             continue
-        end_s = after.t_s if after is not None else run.t0_s + run.speed_mm_s / run.slowing_mm_s2
-        slow_s = run.t0_s + max(run.speed_mm_s - _CREEPING_MM_S, 0.0) / run.slowing_mm_s2
-        for t in np.linspace(max(slow_s, run.first_s), end_s, 5) if end_s > slow_s else ():
-            for path in paths.values():
-                if path.id == striker.id or path.rest_mm is None:
-                    continue
-                gap = float(np.hypot(*(run.at(float(t)) - path.rest_mm))) - striker.shape.radius_mm - path.shape.radius_mm
-                if gap < _TOUCHING_MM and not any(h.other == path.id for h in out):
-                    out.append(Touch(float(t), 0.02, striker.id, path.id, _DOUBTFUL))
-    return out
+        far = float(np.hypot(last.x_mm - path.rest_mm[0], last.y_mm - path.rest_mm[1]))
+        if far - striker.shape.radius_mm - path.shape.radius_mm < _TOUCHING_MM:
+            return [Touch(came.t_s, _CREPT_S, striker.id, path.id, _DOUBTFUL)]
+    return []
 
 
 def _unexplained(
@@ -124,7 +121,7 @@ def _played_out(
     kept = []
     for h in hits:
         replaced = h.other != "cue" and h.disc in inside and (h.other in inside or h.other in SIDES)
-        if replaced and verdict.from_s < h.t_s < verdict.until_s:
+        if replaced and verdict.from_s < h.t_s < verdict.moved_s:
             continue
         if any({h.disc, h.other} == {e.disc, e.other} and abs(h.t_s - e.t_s) < _SAME_S for e in events):
             continue

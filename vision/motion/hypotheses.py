@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Final
 
 import numpy as np
@@ -25,8 +26,10 @@ from vision.motion.track import FASTEST_MM_S
 Array = NDArray[np.float64]
 Label = tuple[str, ...]  # rails, then the piece; empty: nothing was touched
 
-_DRAWN: Final = 240  # possibilities in one round
+_DRAWN: Final = 240  # possibilities in one of the first rounds
+_DRAWN_LATER: Final = 120  # the best are known by then
 _ROUNDS: Final = 5
+_ROUNDS_ALONE: Final = 4  # where only one explanation is left, for its time
 _KEPT: Final = 0.15  # share of each explanation's possibilities that the next ones are drawn around
 _LEAST_KEPT: Final = 12
 _HOPELESS: Final = 15.0  # log likelihood by which an explanation may be behind after two rounds
@@ -69,7 +72,7 @@ class Verdict:
     events: Sequence[Happened]
     discs: Sequence[str]
     from_s: float
-    until_s: float
+    moved_s: float
     struck_s: float | None
 
 
@@ -109,8 +112,8 @@ class _Case:
 
     def play(self, x: Array) -> Played:
         """Possible strokes from vectors of unknowns (N, size)."""
-        count = len(x)
-        at = np.repeat(self.rest[None], count, axis=0)
+        many = len(x)
+        at = np.repeat(self.rest[None], many, axis=0)
         velocity = np.zeros_like(at)
         strike = None
         if self.run is not None:
@@ -286,7 +289,7 @@ def weigh(
     x = case.drawn(rng)
     last: tuple[Array, Array, Array, list[Label], Array, Array, Played] | None = None
     density = np.zeros(len(x))
-    for turn in range(_ROUNDS):
+    for turn in count():
         played = case.play(x)
         score = case.prior(x) + case.likelihood(played)
         labels, when, gap = case.labels(played)
@@ -295,8 +298,9 @@ def weigh(
             top = max(float(s[0]) for _, s in pools.values())
             pools = {label: pool for label, pool in pools.items() if float(pool[1][0]) > top - _HOPELESS}
         last = (x, score, density, labels, when, gap, played)
-        if turn + 1 < _ROUNDS:
-            x, density = _drawn_around(pools, rng)
+        if turn + 1 >= (_ROUNDS_ALONE if len(pools) == 1 else _ROUNDS):
+            break
+        x, density = _drawn_around(pools, _DRAWN if turn == 0 else _DRAWN_LATER, rng)
     assert last is not None
     return _verdict(case, *last)
 
@@ -316,9 +320,9 @@ def _pooled(
     return out
 
 
-def _drawn_around(pools: Mapping[Label, tuple[Array, Array]], rng: np.random.Generator) -> tuple[Array, Array]:
+def _drawn_around(pools: Mapping[Label, tuple[Array, Array]], many: int, rng: np.random.Generator) -> tuple[Array, Array]:
     """New possibilities around the best of each explanation, and the log density that they were drawn with."""
-    count = _DRAWN // len(pools)
+    each = max(many // len(pools), _LEAST_KEPT)
     normals = []
     for xs, _ in pools.values():
         floor = np.maximum(np.abs(xs).max(axis=0), 1.0) * 1e-7
@@ -326,7 +330,7 @@ def _drawn_around(pools: Mapping[Label, tuple[Array, Array]], rng: np.random.Gen
         if len(xs) < 2 * xs.shape[1]:
             cov = np.diag(np.diag(cov)) * 0.7 + cov * 0.3
         normals.append((xs.mean(axis=0), np.linalg.cholesky(cov)))
-    x = np.concatenate([mean + rng.normal(size=(count, len(mean))) @ root.T for mean, root in normals])
+    x = np.concatenate([mean + rng.normal(size=(each, len(mean))) @ root.T for mean, root in normals])
     parts = []
     for mean, root in normals:
         z = np.linalg.solve(root, (x - mean).T)
@@ -354,7 +358,7 @@ def _verdict(
     close = np.where(np.isfinite(gap), gap, 1.0)
     together = float((weight * (close < 0.001)).sum())
     struck_s = float((mine * x[:, 0]).sum()) if case.run is None else None
-    return Verdict(ranked, t, sigma, together, _events(case, played, mine), case.ids, case.from_s, case.until_s, struck_s)
+    return Verdict(ranked, t, sigma, together, _events(case, played, mine), case.ids, case.from_s, case.moved_s, struck_s)
 
 
 def _events(case: _Case, played: Played, weight: Array) -> list[Happened]:

@@ -14,15 +14,17 @@ from vision.motion.track import Track
 
 Array = NDArray[np.float64]
 
+_SHORTEST_S: Final = 0.002  # a contact's time is not known better
 _LAST_S: Final = 0.1  # the last two sightings are that near in time, or they tell no direction
 _SLOWEST_MM_S: Final = 20.0  # slower ones have stopped
-_AIM_MM: Final = 45.0  # a line that passes a pocket's centre at less leads over its hole (radius 50)
+_AIM_MM: Final = 58.0  # a line that passes a pocket's centre at less leads into it: along a rail the axis passes at the edge (50)
+_OVER_MM: Final = 58.0  # a disc last seen this near to a pocket's centre was tilting into it, whichever way it went
 _RIM_MM: Final = 45.0  # last seen at most this far outside the hole: a tilting disc is not fitted any more
 _UNSEEN_S: Final = 0.035  # and two frames' way of a fast one
 _SLACK_MM: Final = 15.0  # by which it may stop short of the edge, by its speed and usual friction: a rim leans in
 _FALLS_S: Final = 0.4  # from the edge to the bag's bottom and at rest there
 _HOPS_MM_S: Final = 800.0  # slower discs stay under the rail's edge
-_BY_RAIL_MM: Final = 30.0  # a disc hit off a rail at once lay that near to it
+_BY_RAIL_MM: Final = 80.0  # a disc that is gone before it is seen to move lay this near to the rail: two thirds of a frame at 7 m/s
 
 
 def _last_step(track: Track) -> tuple[Array, Array] | None:
@@ -50,19 +52,25 @@ def into_mouth(track: Track) -> Pocket | None:
         aside = abs(float(off[0] * velocity[1] - off[1] * velocity[0])) / speed
         gap = float(np.hypot(*off)) - POCKET_RADIUS_MM
         stops_after = speed * speed / (2 * FRICTION_MM_S2) + _SLACK_MM
-        if along > 0 and aside < _AIM_MM and gap < min(_RIM_MM + speed * _UNSEEN_S, stops_after):
+        over = float(np.hypot(*off)) < _OVER_MM
+        if (along > 0 or over) and aside < _AIM_MM and gap < min(_RIM_MM + speed * _UNSEEN_S, stops_after):
             return name
     return None
 
 
-def over_rail(track: Track, pushed: Array | None) -> tuple[float, Side] | None:
+def over_rail(track: Track, pushed: Array | None, pushed_s: float | None = None) -> tuple[float, Side] | None:
     """When and over which rail a disc vanished that no hand was near to, or None if its way leads over none.
 
-    `pushed` (2,) is the direction in which it was hit, for one that was gone before it was seen to move.
+    `pushed` (2,) is the direction in which it was hit, for one that was gone before it was seen to move, and `pushed_s` when: one that was
+    seen once has come from where it lay since then.
     """
     if track.covered:
         return None
     last = _last_step(track)
+    seen = next((s for s in track.sightings if pushed_s is None or s.t_s > pushed_s), None)
+    if last is None and seen is not None and pushed_s is not None and track.rest_seen_mm is not None:
+        place = np.array([seen.x_mm, seen.y_mm])
+        last = place, (place - track.rest_seen_mm) / max(seen.t_s - pushed_s, _SHORTEST_S)
     if last is not None:
         place, velocity = last
         speed = float(np.hypot(*velocity))
@@ -70,7 +78,7 @@ def over_rail(track: Track, pushed: Array | None) -> tuple[float, Side] | None:
             return None
         side, way = _rail_ahead(place, velocity / speed, track.shape.radius_mm)
         return (track.sightings[-1].t_s + max(way, 0.0) / speed, side) if way < 2 * speed * _UNSEEN_S else None
-    if pushed is None or track.sightings:
+    if pushed is None or seen is not None:
         return None
     side, way = _rail_ahead(track.at_mm, pushed, track.shape.radius_mm)
     return (track.woken_s, side) if way < _BY_RAIL_MM else None

@@ -155,7 +155,7 @@ def _timeline(
     later = [h for h in hits if h.t_s > start_s - 0.002 and h.other != "cue"]
     here = {d.id for d in spell.before}
     falls = {p.id: f for p in paths.values() if (p.id in here or p.seen) and (f := over_edge(p, spell.started_s)) is not None}
-    gone = _over_rails(spell, paths, tracks, later)
+    gone = _over_rails(spell, paths, tracks, later, striker.id)
     rails = _rails(later, falls, gone)
     events.extend(Rail(t=h.t_s, disc=h.disc, rail=h.other, confidence=round(h.confidence, 3)) for h in rails)  # type: ignore[arg-type]
     events.extend(_contacts([h for h in later if h.other not in SIDES], striker.id, first, spell))
@@ -181,10 +181,16 @@ def _rails(hits: Sequence[Touch], falls: Mapping[str, Fall], gone: Sequence[Over
         for t, side in fall.rails:
             if not any(h.disc == name and h.other == side and abs(h.t_s - t) < _SAME_RAIL_S for h in out):
                 out.append(Touch(t, 1 / 500, name, side, 1.0))
-    return sorted(out, key=lambda h: h.t_s)
+    once: list[Touch] = []
+    for h in sorted(out, key=lambda h: h.t_s):
+        if not any(o.disc == h.disc and o.other == h.other and h.t_s - o.t_s < _SAME_RAIL_S for o in once):
+            once.append(h)
+    return once
 
 
-def _over_rails(spell: Spell, paths: Mapping[str, Path], tracks: Mapping[str, Track], hits: Sequence[Touch]) -> list[OverRail]:
+def _over_rails(
+    spell: Spell, paths: Mapping[str, Path], tracks: Mapping[str, Track], hits: Sequence[Touch], striker: str
+) -> list[OverRail]:
     """Discs that are gone and whose way leads over a rail."""
     out: list[OverRail] = []
     for disc in spell.before:
@@ -192,12 +198,13 @@ def _over_rails(spell: Spell, paths: Mapping[str, Path], tracks: Mapping[str, Tr
         if track.state != "lost":
             continue
         own = [h for h in hits if disc.id in (h.disc, h.other) and h.other not in SIDES]
+        hit = next((h for h in own if striker in (h.disc, h.other)), own[0] if own else None)
         pushed = None
-        if own:
-            partner = own[-1].other if own[-1].disc == disc.id else own[-1].disc
-            there = paths[partner].at(own[-1].t_s) if partner in paths else None
+        if hit is not None:
+            partner = hit.other if hit.disc == disc.id else hit.disc
+            there = paths[partner].at(hit.t_s) if partner in paths else None
             pushed = None if there is None else (track.at_mm - there) / max(float(np.hypot(*(track.at_mm - there))), 1e-6)
-        left = over_rail(track, pushed)
+        left = over_rail(track, pushed, own[-1].t_s if own else None)
         if left is not None:
             out.append(OverRail(t=max(left[0], own[-1].t_s if own else left[0]), disc=disc.id, rail=left[1]))
     return out

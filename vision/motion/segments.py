@@ -192,7 +192,7 @@ def split(seen: Sequence[Sighting], start: Run | None, slowing_mm_s2: float) -> 
     i = 0
     if start is not None:
         first: list[Sighting] = []
-        while i < len(seen) and float(np.hypot(seen[i].x_mm - start.p0_mm[0], seen[i].y_mm - start.p0_mm[1])) < _TOLERANCE_MM:
+        while i < len(seen) and (_is_at(start, seen[i]) or (i + 1 < len(seen) and _is_at(start, seen[i + 1]))):
             first.append(seen[i])
             i += 1
         groups.append(first)
@@ -200,15 +200,24 @@ def split(seen: Sequence[Sighting], start: Run | None, slowing_mm_s2: float) -> 
         group = [seen[i]]
         i += 1
         while i < len(seen):
-            if len(group) >= 2:
-                x, y, sigma = _foresee(group[-_WINDOW:], seen[i].t_s, slowing_mm_s2)
-                limit = _SHORT_TOLERANCE_MM if len(group) == 2 else _TOLERANCE_MM + 2 * sigma
-                if hypot(x - seen[i].x_mm, y - seen[i].y_mm) > limit:
+            if len(group) >= 2 and not _goes_with(group, seen[i], slowing_mm_s2):
+                if i + 1 == len(seen) or not _goes_with(group, seen[i + 1], slowing_mm_s2):
                     break
-            group.append(seen[i])
+            else:
+                group.append(seen[i])
             i += 1
         groups.append(group)
     return groups
+
+
+def _is_at(start: Run, s: Sighting) -> bool:
+    return hypot(s.x_mm - start.p0_mm[0], s.y_mm - start.p0_mm[1]) < _TOLERANCE_MM
+
+
+def _goes_with(group: Sequence[Sighting], s: Sighting, slowing_mm_s2: float) -> bool:
+    """Whether a sighting belongs to a run; where it does not and the next one does, it was something else."""
+    x, y, sigma = _foresee(group[-_WINDOW:], s.t_s, slowing_mm_s2)
+    return hypot(x - s.x_mm, y - s.y_mm) < (_SHORT_TOLERANCE_MM if len(group) == 2 else _TOLERANCE_MM + 2 * sigma)
 
 
 def _foresee(seen: Sequence[Sighting], t_s: float, slowing_mm_s2: float) -> tuple[float, float, float]:
