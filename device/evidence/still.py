@@ -180,7 +180,7 @@ def _gauge_panel(gauge: Gauge, shot: Shot, camera: Camera, size_px: tuple[int, i
     view.frame(colour)
     value = f"{gauge.value_mm:+.1f} ± {SIGMAS * gauge.sigma_mm:.1f} mm".replace("-", "\u2212")
     is_above = view.px(gauge.from_mm, 0.0)[1] < foot[1] - 1  # the figure stands where the line is not
-    text(view.image, value, (28, photo[1] - 30 if is_above else 74), 56, colour, bold=True, box=True)
+    text(view.image, value, (28, photo[1] - 34 if is_above else 88), 70, colour, bold=True, box=True)
     return np.vstack([view.image, _scale_strip(gauge, (size_px[0], _STRIP_PX))])
 
 

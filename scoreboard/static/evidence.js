@@ -83,6 +83,7 @@ export class Viewer {
     }
     this.name = film.name;
     set(this.still, "src", `${address}/still.jpg`);
+    set(part("viewer-still-link", this.dialog), "href", `${address}/still.jpg`);
     set(part("viewer-page", this.dialog), "href", link.href);
     set(part("viewer-save", this.dialog), "href", link.href.replace("?", "/export.html?"));
     this.onOpen(this.name, link);
