@@ -9,12 +9,14 @@ from typing import Final, Literal, get_args
 from rules.table import HALF_MM, Side, radius_mm
 from virtual_table import layout
 from virtual_table.acting import Act, Key, carry, reach
+from virtual_table.mischief import Mischief, perform
 from virtual_table.motion import Track
 from virtual_table.story import Habits, Story
 
 Nothing = Literal["tidy", "lean", "pass_striker", "aim", "flicker", "exposure", "still"]
 QUIET: Final[tuple[Nothing, ...]] = get_args(Nothing)
 LONG_S: Final = 30.0  # of such a recording
+REST_S: Final = 1.2  # between two mishaps: whoever watches has told the last one by then
 MAINS_HZ: Final = 100.0  # lamps flicker at twice the mains frequency; a camera at 60 per second sees the beat
 
 
@@ -86,3 +88,28 @@ class Quiet(Story):
 
         swing = [key(t + 0.6 + 0.3 * k, 60.0 if k % 2 else 12.0) for k in range(10)]
         return Act("cue", side, (key(t, 700), *swing, key(t + 4.0, 700)))
+
+
+class Mishaps(Quiet):
+    """A position of mid-game in which nobody plays and things go wrong, one of `kinds` after the other."""
+
+    def __init__(self, seed: int, habits: Habits, kinds: tuple[Mischief, ...]) -> None:
+        self._kinds = kinds
+        super().__init__(seed, habits, "still")
+
+    def _story(self) -> Iterator[float]:
+        t = 1.0
+        yield t
+        number = 0
+        while t < LONG_S:
+            kind = self._kinds[number % len(self._kinds)]
+            number += 1
+            done = perform(kind, t, self.tracks, self.table(t), self._turn, self.rng)
+            if done is None:
+                yield (t := t + 0.1)
+                continue
+            self.acts.extend(done.acts)
+            yield done.end_s
+            self.incidents.append(done.incident)
+            t = done.end_s + REST_S
+            yield t

@@ -13,7 +13,7 @@ from virtual_table.mischief import Mischief
 from virtual_table.motion import Place
 from virtual_table.optics import Optics, overhead
 from virtual_table.physics import Surface
-from virtual_table.quiet import Nothing, Quiet
+from virtual_table.quiet import Mishaps, Nothing, Quiet
 from virtual_table.renderer import Renderer, instants
 from virtual_table.shading import Image
 from virtual_table.story import Habits, Story
@@ -49,7 +49,7 @@ class VirtualTable:
     `wait_for_ruling`: the players wait for `ruled` after each stroke, for a while, before they go by their own simple reading.
     `opening`: each set from the start position, or from pieces scattered as in the middle of a set. `clumsy`, `mischief`,
     `sloppy`: how often which things go wrong (`Habits`). `nothing`: instead of a match, one of the things that are no stroke and no
-    fault (`QUIET`), for half a minute.
+    fault (`QUIET`), for half a minute. `mishaps`: instead of a match, these mischiefs one after the other for as long.
     """
 
     def __init__(
@@ -69,6 +69,7 @@ class VirtualTable:
         mischief: tuple[Mischief, ...] = ("hand",),
         sloppy: float = 0.0,
         nothing: Nothing | None = None,
+        mishaps: tuple[Mischief, ...] = (),
     ) -> None:
         self.look = Look(seed=seed) if look is None else look
         self.camera = overhead(width, height) if camera is None else camera
@@ -77,7 +78,10 @@ class VirtualTable:
         faster = 1 - 0.4 * self.look.powder  # boric powder makes the wood slippery
         surface = Surface(mu=0.1 * faster, hop_mm_s=HOP_MM_S) if surface is None else surface
         habits = Habits(surface, sets, wait_for_ruling, opening, clumsy, mischief, sloppy)
-        self._story = Story(seed, habits) if nothing is None else Quiet(seed, habits, nothing)
+        if mishaps:
+            self._story: Story = Mishaps(seed, habits, mishaps)
+        else:
+            self._story = Story(seed, habits) if nothing is None else Quiet(seed, habits, nothing)
         self._seed = seed
         self._scale = self.camera.px_per_mm(0.0, 0.0)
         self._seq = 0

@@ -7,7 +7,7 @@ clock but the frames'.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -25,6 +25,7 @@ from vision.motion.measure import DOUBTFUL_MM, Measurer
 from vision.motion.predict import FRICTION_MM_S2
 from vision.motion.report import Spell, describe, free_speed
 from vision.motion.scene import Mask, Scene
+from vision.motion.shutter import USUAL_EXPOSURE_S, Shutter
 from vision.motion.track import Track, as_seen
 from vision.motion.tracks import Tracker
 
@@ -32,8 +33,8 @@ Image = NDArray[np.uint8]
 Detector = Callable[[Image, Camera], SeenDiscs]
 Facts = list[Stroke | Incident]
 
-_EXPOSURE_S: Final = 0.0035  # typical of hall light at 60 fps; only the assumed length of smears hangs on it
 _SETTLE_S: Final = 0.15  # nothing has moved for this long: nine frames at 60 fps, and a disc at 10 mm/s would have gone 1.5 mm
+_LATEST_S: Final = 0.7  # what has not been looked at closely by then in a still picture is told as it stands
 _DISC_STILL_S: Final = 0.08  # one disc has not moved for this long: it is measured, or has been put down
 _STILL_LEVELS: Final = 10  # change between two frames that is no noise, grey levels of the small picture
 _STILL_NOISE: Final = 4.5  # times the mean change of a still picture: the strongest of 80,000 noisy pixels, in the dim light of few lamps
@@ -45,6 +46,7 @@ _REFRESH_SHARE: Final = 0.3
 _EXPLAIN_MM: Final = 8.0  # margin around a tracked disc that its own change may cover: smear and contact shadow
 _SEARCH_S: Final = 0.3  # for changed places that nothing explains, after a disc was given up: each is tried every tenth frame
 _LOOK_AGAIN_S: Final = 0.25  # a striker that an arm may half hide is looked at closely four times a second
+_PASSING_MM: Final = 90.0  # two strikers side by side, and a frame's way of a slow disc
 _SAME_MM: Final = 15.0  # two discs cannot lie nearer to each other than a piece's radius
 _PUT_DOWN_MM: Final = 3.0  # a striker found at rest this far from where it lay has been placed anew
 _STRUCK_MM_S: Final = 60.0  # free motion of the striker from which it was struck
@@ -69,7 +71,7 @@ class Watcher:
     """Follows one table. `sides`: where somebody plays; empty means any."""
 
     def __init__(
-        self, camera: Camera, *, sides: tuple[Side, ...] = (), detector: Detector = _default_detector, exposure_s: float = _EXPOSURE_S
+        self, camera: Camera, *, sides: tuple[Side, ...] = (), detector: Detector = _default_detector, exposure_s: float = USUAL_EXPOSURE_S
     ) -> None:
         self.sides = sides
         self.stats = Stats()
@@ -77,6 +79,7 @@ class Watcher:
         self._detect = detector
         self._scene = Scene(camera)
         self._hand_finder = HandFinder(camera, self._scene)
+        self._shutter = Shutter(exposure_s)
         self._tracker = Tracker(camera, self._scene, exposure_s)
         self._measurer = Measurer(camera, self._tracker.tracks)
         self._comings = Comings(camera, self._scene, self._tracker, self._measurer)
@@ -105,6 +108,11 @@ class Watcher:
         return tuple((t.id, t.kind, float(t.at_mm[0]), float(t.at_mm[1])) for t in self._here() if t.state == "active")
 
     @property
+    def tracks(self) -> Mapping[str, Track]:
+        """The discs as they are followed, with their sightings since all was last at rest."""
+        return self._tracker.tracks
+
+    @property
     def moving(self) -> bool:
         """Whether anything is under way, or has not yet been told."""
         return self._spell is not None
@@ -114,8 +122,9 @@ class Watcher:
         """Whether a hand, arm or cue is over the table."""
         return self._foreign.side is not None
 
-    def push(self, image: Image, t_ns: int, seq: int) -> Facts:
-        """Take the next frame; facts come out with the frame that shows everything at rest."""
+    def push(self, image: Image, t_ns: int, seq: int, shutter: Shutter | None = None) -> Facts:
+        """Take the next frame; facts come out with the frame that shows everything at rest. `shutter`: where the source knows it."""
+        self._shutter = self._shutter if shutter is None else shutter
         t_s = t_ns / 1e9
         self.stats.frames += 1
         if self._seq is not None and seq > self._seq + 1:
@@ -198,6 +207,7 @@ class Watcher:
             return []
         self._foreign = self._hand_finder.find(changed, self._explained())
         self._tracker.cover = self._foreign.mask
+        self._measurer.next_frame()
         self._tracker.step(image, t_s)
         self._let_stay(spell)
         if self._foreign.side is not None:
@@ -205,15 +215,17 @@ class Watcher:
             self._note_arm(spell, t_s)
         facts = self._told_before(t_s)
         still_for = 0.0 if self._still_since_s is None else t_s - self._still_since_s
+        if self._still_since_s == t_s:
+            self._comings.look_anew()
         arrival = self._comings.look(image, self._foreign, still_for, t_s, struck=self._was_struck(spell))
         if arrival is not None and arrival.kind == "striker":
             self._placed_s = t_s
         facts += self._put_down(image, t_s)
         moving = any(t.moves for t in self._tracker.tracks.values())
+        busy = self._measure_one(image, t_s) or self._comings.is_busy(self._foreign)
         if not moving and arrival is None:
-            busy = self._measure_one(image, t_s)
             if self._foreign.side is None:
-                ends = still_for >= _SETTLE_S and not busy and not self._is_searching(t_s)
+                ends = still_for >= (_LATEST_S if busy else _SETTLE_S) and not self._is_searching(t_s)
                 return facts + (self._settle(image, t_s) if ends else [])
             if not busy and self._told is None and self._was_struck(spell) and self._all_rest(t_s):
                 self._told = self._tell(t_s)
@@ -284,7 +296,7 @@ class Watcher:
         if any(t.moves for t in self._here()) or not self._shows_striker(image, striker, t_s):
             return []
         self._tracker.settle_one(striker, image, t_s)
-        told = describe(spell, self._tracker.tracks, self._position(), t_s, self._camera, self._slowing_mm_s2, self.sides)
+        told = describe(spell, self._tracker.tracks, self._position(), t_s, self._camera, self._slowing_mm_s2, self.sides, self._shutter)
         self._placed_s = t_s
         self._spell = Spell(before=self._position(), started_s=spell.started_s, placed_s=t_s, arm_sides=spell.arm_sides)
         return told.facts
@@ -295,8 +307,9 @@ class Watcher:
             return striker.sigma_mm < DOUBTFUL_MM
         if t_s < self._look_again_s:
             return False
-        if self._measurer.measure(image, striker):
-            return True
+        shows = self._measurer.measure(image, striker)
+        if shows is None or shows:
+            return bool(shows)
         if self._foreign.side is None:
             self._tracker.give_up(striker)
         else:
@@ -309,7 +322,7 @@ class Watcher:
         if spell is None:
             return []
         end_s = max((t.still_since_s for t in self._tracker.tracks.values() if t.sightings), default=t_s)
-        told = describe(spell, self._tracker.tracks, self._position(), end_s, self._camera, self._slowing_mm_s2, self.sides)
+        told = describe(spell, self._tracker.tracks, self._position(), end_s, self._camera, self._slowing_mm_s2, self.sides, self._shutter)
         self._slowing_mm_s2 = told.slowing_mm_s2
         return told.facts
 
@@ -317,7 +330,7 @@ class Watcher:
         for track in self._strays():
             self._tracker.give_up(track)
         self._foreign = Foreign(np.zeros(self._scene.surface.shape, bool), None, 0)
-        while self._measure_one(image, t_s + 1.0):
+        while self._measure_one(image, t_s + 1.0, wait=True):
             pass
         facts = self._told if self._told is not None else self._tell(t_s)
         self._spell = self._told = None
@@ -351,13 +364,17 @@ class Watcher:
             self._tracker.put_back(track, place)
             self._measurer.forget(track.id)
 
-    def _measure_one(self, image: Image, t_s: float) -> bool:
-        """Measure one disc that has come to rest and not been measured there; True while there may be more."""
+    def _measure_one(self, image: Image, t_s: float, *, wait: bool = False) -> bool:
+        """Measure discs that have come to rest and not been measured there, one at a time; True while there may be more."""
         ripe = [t for t in self._here() if t.state == "active" and not t.moves and not t.missed]
-        ripe = [t for t in ripe if t_s - t.still_since_s >= _DISC_STILL_S and not self._by_arm(t)]
+        ripe = [t for t in ripe if t_s - t.still_since_s >= _DISC_STILL_S and not self._by_arm(t) and not self._passed_by(t)]
         track = self._measurer.next(ripe, self._spell.before if self._spell else [])
         if track is None:
             return False
-        if not self._measurer.measure(image, track) and (track.kind == "striker" or track.carried):
+        if self._measurer.measure(image, track, wait=wait) is False and (track.kind == "striker" or track.carried):
             self._tracker.give_up(track)  # followed onto something else
         return True
+
+    def _passed_by(self, track: Track) -> bool:
+        """Whether a disc that moves is so near that it would be in the closer look's picture."""
+        return any(t.moves and float(np.hypot(*(t.at_mm - track.at_mm))) < _PASSING_MM for t in self._here())

@@ -66,6 +66,12 @@ def test_a_disc_that_rolled_up_to_a_mouth_and_vanished_is_in_it():
     assert into_mouth(track((300, 300), (300.2, 300.2), (300.4, 300.4))) is None
 
 
+def test_a_disc_that_slid_along_its_rail_into_the_corner_and_vanished_is_in_the_pocket():
+    assert into_mouth(track((330, -484.5), (355, -484.4), (380, -484.6))) == "SE"
+    assert into_mouth(track((395, -484.5), (420, -484.4), (445, -484.6))) == "SE"
+    assert into_mouth(track((330, -470), (355, -425), (380, -380))) is None
+
+
 def test_a_fast_disc_at_a_rail_that_vanished_went_over_it():
     left = over_rail(track((0, 380), (10, 420), (20, 460)), None)
     assert left is not None
@@ -97,3 +103,15 @@ def test_a_striker_that_was_aimed_at_for_long_is_still_seen_to_go_off():
     striker = track(*aimed, *gone)
     assert free_speed(striker, Spell(before=[])) > 2000
     assert free_speed(track(*aimed), Spell(before=[])) < 10
+
+
+def test_a_piece_that_was_lost_sight_of_is_still_somewhere_on_the_table(camera):
+    rng = np.random.default_rng(3)
+    world = played(rng)
+    tracks, before = followed(world, 60.0, camera, rng)
+    hit = {name for contact in world.log for name in (contact.a, contact.b)}
+    name = next(d.id for d in before if d.id not in hit)
+    tracks[name].state = "lost"
+    after = [d for d in before if d.id != name and tracks[d.id].pocket is None]
+    stroke = describe(Spell(before=before), tracks, after, world.t, camera, FRICTION_MM_S2, ("S", "N")).facts[0]
+    assert next(d.sigma_mm for d in stroke.after.discs if d.id == name) > 100

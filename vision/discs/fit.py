@@ -6,6 +6,7 @@ Gauss-Newton in x, y, radius, height and foot with the appearance projected out 
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -203,6 +204,33 @@ def fit_disc(
     Fit | None
         None when too little of the disc lies in the picture.
     """
+    return _drained(
+        fit_in_steps(image, camera, x_mm, y_mm, kind, neighbours, base_mm, stride, stiff, foot_mm, margin_mm, steps, converged_mm)
+    )
+
+
+Steps = Generator[None, None, Fit | None]
+
+
+def fit_in_steps(
+    image: NDArray[np.uint8],
+    camera: Camera,
+    x_mm: float,
+    y_mm: float,
+    kind: str,
+    neighbours: list[Neighbour] | None = None,
+    base_mm: float = 0.0,
+    stride: int = 1,
+    stiff: float = 1.0,
+    foot_mm: float = FOOT_MM,
+    margin_mm: float = 1.0,
+    steps: int = MAX_STEPS,
+    converged_mm: float = CONVERGED_MM,
+) -> Steps:
+    """The same fit, one step at each `next`, for who has only some milliseconds at a time; it returns what `fit_disc` does.
+
+    The picture is read before the first step and not needed any more after it.
+    """
     solid = solid_of(kind)
     rays = rays_around(camera, x_mm, y_mm, solid.radius_mm + BAND_MM + 3.0, base_mm + solid.height_mm / 2, stride)
     if rays is None:
@@ -213,10 +241,10 @@ def fit_disc(
         rays, light = rays.only(clear), light[clear]
     # Where neighbours' places are rough, they say little about where they touch.
     room = _room(neighbours or [] if margin_mm >= 0 else [], base_mm)
-    return _solve(_raised(rays, base_mm), light, solid, np.array([x_mm, y_mm, foot_mm]), room, stiff, steps, converged_mm)
+    return (yield from _solve(_raised(rays, base_mm), light, solid, np.array([x_mm, y_mm, foot_mm]), room, stiff, steps, converged_mm))
 
 
-def _solve(rays: Rays, light: Array, solid: Solid, start: Array, room: Room, stiff: float, steps: int, converged_mm: float) -> Fit | None:
+def _solve(rays: Rays, light: Array, solid: Solid, start: Array, room: Room, stiff: float, steps: int, converged_mm: float) -> Steps:
     prior = np.array([start[0], start[1], solid.radius_mm, solid.height_mm, start[2]])
     precision = np.array([FREE_MM2, FREE_MM2, solid.radius_sigma_mm**-2, solid.height_sigma_mm**-2, FOOT_SIGMA_MM**-2])
     state = prior.copy()
@@ -255,6 +283,7 @@ def _solve(rays: Rays, light: Array, solid: Solid, start: Array, room: Room, sti
         kept, used = float(keep.mean()), len(chosen)
         if length < converged_mm and step_number > COARSE_STEPS:
             break
+        yield
     at_hole = shape.face_distance < (solid.radius_mm + solid.hole_radius_mm) / 2
     known, known_pull = np.diag(precision), precision * (prior - state)
     apart, apart_covariance = _apart(gradient, residual * root, at_hole, known, known_pull)
@@ -263,6 +292,15 @@ def _solve(rays: Rays, light: Array, solid: Solid, start: Array, room: Room, sti
     sharp = float(np.sqrt(np.trace(np.linalg.inv(information - pressed)[:2, :2]) / 2))
     x, y, radius, height, foot = map(float, state)
     return Fit(x, y, radius, height, foot, inverse[:2, :2], scale, kept, used, cost, hole, apart, apart_covariance, free, sharp)
+
+
+def _drained(steps: Steps) -> Fit | None:
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            found: Fit | None = done.value
+            return found
 
 
 def _apart(gradient: Array, residual: Array, at_hole: NDArray[np.bool_], known: Array, known_pull: Array) -> tuple[Array, Array]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -38,26 +37,37 @@ _RETRY_FRAMES: Final = 30  # an island that was no disc may have been one under 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A disc found standing where none was known."""
+    """What stands like a disc where none was known; `island` is the changed place, (x, y) small px."""
 
     kind: Kind
     fit: Fit
+    island: tuple[float, float]
 
 
 class ArrivalFinder:
     """Looks at changed islands that have stood still for some frames."""
 
-    def __init__(self, camera: Camera, scene: Scene, shows: Callable[[Image, Kind, Array], bool]) -> None:
-        """`shows`: whether a closer look finds a disc of a kind at a place (2,) mm."""
+    def __init__(self, camera: Camera, scene: Scene) -> None:
         self._camera = camera
         self._scene = scene
-        self._shows = shows
         self._before: tuple[tuple[float, float], ...] = ()
         self._refused: list[tuple[tuple[float, float], int]] = []
 
     def forget(self) -> None:
         """The table was taken as it is: nothing is new any more."""
         self._before, self._refused = (), []
+
+    def look_anew(self) -> None:
+        """Everything has come to rest: what was no disc while it moved may be one."""
+        self._refused = []
+
+    def is_curious(self, islands: tuple[tuple[float, float], ...]) -> bool:
+        """Whether one of these changed places has not been looked at."""
+        return any(not any(_near(island, other, _SAME_PX) for other, _ in self._refused) for island in islands)
+
+    def refuse(self, island: tuple[float, float]) -> None:
+        """A closer look found no disc there."""
+        self._refused.append((island, _RETRY_FRAMES))
 
     def find(self, image: Image, islands: tuple[tuple[float, float], ...], wanted: tuple[Kind, ...]) -> Arrival | None:
         """The disc on one island that stands still, of the kinds that may come; at most one island is looked at in a frame."""
@@ -70,7 +80,7 @@ class ArrivalFinder:
                 continue
             found = self._try(image, island, wanted)
             if found is None:
-                self._refused.append((island, _RETRY_FRAMES))
+                self.refuse(island)
             return found
         return None
 
@@ -100,9 +110,7 @@ class ArrivalFinder:
         if best is None:
             return None
         kind = best[1] if best[1] == "striker" else self._colour(image, outline_at(self._camera, best[2].axis_mm, shape_of("red")))
-        if kind is None or kind not in wanted or not self._shows(image, kind, best[2].axis_mm):
-            return None
-        return Arrival(kind, best[2])
+        return Arrival(kind, best[2], island) if kind is not None and kind in wanted else None
 
     def _colour(self, image: Image, outline: Outline) -> Kind | None:
         """Red or black by the face against the bare table at the same place."""

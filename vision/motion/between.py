@@ -118,7 +118,7 @@ def _alone(piece: _Piece, arm: Side | None, spell: Spell) -> TimelineEvent | Non
         if arm is None or not track.by_arm:
             return None
         # It is sure to have been taken once its place has been seen empty.
-        return Lifted(t=when, disc=name, side=arm, confidence=None if track.learned else _UNSURE)
+        return Lifted(t=when, disc=name, side=arm, confidence=None if track.seen_gone else _UNSURE)
     if arm is None or not track.by_arm or not piece.has_moved:
         return None
     if track.carried and piece.way_mm > _LIFTED_MM:

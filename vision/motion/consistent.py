@@ -6,18 +6,23 @@ from collections.abc import Mapping
 from typing import Final
 
 import msgspec
+import numpy as np
 
-from rules.facts import Contact, Disc, Incident, Pocketed, Position, Rail, Stroke, TimelineEvent
+from rules.facts import Contact, Disc, Incident, Lifted, OverRail, Pocketed, Position, Rail, Stroke, TimelineEvent
+from rules.table import HALF_MM
 from vision.motion.track import Track
 
+_ANYWHERE_MM: Final = 300.0  # sigma of a disc that may lie anywhere on the table
 _UNSURE: Final = 0.6  # of what a disc did that was first seen during the stroke: for review
 
 
 def whole_stroke(stroke: Stroke, tracks: Mapping[str, Track]) -> Stroke:
-    """The stroke with discs that were first seen during it put into its `before`, where they were first seen.
+    """The stroke with discs that were first seen during it put into its `before`, where they were first seen, and with those that were
+    lost sight of in its `after`.
 
     A look that overlooked a disc is the usual reason; what such a disc did is told with low confidence.
     """
+    stroke = _with_lost(stroke, tracks)
     known = {d.id for d in stroke.before.discs}
     named = {i for e in stroke.timeline for i in _ids(e)} | {d.id for d in stroke.after.discs}
     late = [tracks[i] for i in sorted(named - known)]
@@ -27,6 +32,22 @@ def whole_stroke(stroke: Stroke, tracks: Mapping[str, Track]) -> Stroke:
     names = {track.id for track in late}
     timeline = [_doubted(e) if names & set(_ids(e)) else e for e in stroke.timeline]
     return msgspec.structs.replace(stroke, before=before, timeline=timeline)
+
+
+def _with_lost(stroke: Stroke, tracks: Mapping[str, Track]) -> Stroke:
+    """A disc that nobody took and that was not seen to leave is still on the table: nobody knows where."""
+    here = {d.id for d in stroke.after.discs}
+    left = {e.disc for e in stroke.timeline if isinstance(e, Pocketed | OverRail | Lifted)}
+    lost = [tracks[d.id] for d in stroke.before.discs if d.id not in here | left and tracks[d.id].state == "lost"]
+    lost = [track for track in lost if not track.by_arm and not track.covered]
+    if not lost:
+        return stroke
+    places = [np.clip(track.at_mm, -HALF_MM, HALF_MM) for track in lost]
+    found = [
+        Disc(id=t.id, kind=t.kind, x_mm=round(float(x), 3), y_mm=round(float(y), 3), sigma_mm=_ANYWHERE_MM)
+        for t, (x, y) in zip(lost, places, strict=True)
+    ]
+    return msgspec.structs.replace(stroke, after=Position(discs=[*stroke.after.discs, *found]))
 
 
 def whole_incident(incident: Incident) -> Incident:

@@ -1,4 +1,4 @@
-"""Exact places of discs that have come to rest, by the still picture's own fit; one disc at a time, so that no frame waits long.
+"""Exact places of discs that have come to rest, by the still picture's own fit; a few steps a frame, so that no frame waits long.
 
 The same fit says whether a disc is there at all. A follower compares with the table as it was and is fooled by hands, shadows and badly
 filled places; the solid's own edges are not.
@@ -7,6 +7,7 @@ filled places; the solid's own edges are not.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from calibration.camera import Camera
 from rules.facts import Disc
 from rules.table import Kind
-from vision.discs.fit import Fit, Neighbour, fit_disc
+from vision.discs.fit import Fit, Neighbour, Steps, fit_in_steps
 from vision.motion.track import Track
 
 _NEAR_MM: Final = 62.0  # discs whose axes are further apart share no pixel of a patch
@@ -29,18 +30,45 @@ DOUBTFUL_MM: Final = 2.0  # sigma of a disc that was followed here and whose fit
 _SHARP_MM: Final = 0.125
 _SHARP_AT_MM_PER_PX: Final = 1.1
 _LEAST_HOLE: Final = 0.8  # contrast of the hole in sigmas of a pixel; the dullest black piece shows 1.1
-_SHOW_STEPS: Final = 8  # enough to tell whether a disc is there
-_SHOW_CONVERGED_MM: Final = 0.05  # the same
+_STEPS_A_FRAME: Final = 3  # of the fit, 3-4 ms each: with what a frame costs anyway they stay well under a frame's 16 ms in the median
+_WAVERS_MM: Final = 0.5  # a follower's place at rest wavers by less
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a closer look says: whether a disc is there, and where and how surely, mm."""
+
+    shows: bool
+    at_mm: NDArray[np.float64]
+    sigma_mm: float
+
+
+@dataclass(slots=True)
+class _Job:
+    question: str
+    at_mm: NDArray[np.float64]
+    steps: Steps
+    asked: int
 
 
 class Measurer:
-    """Remembers which discs have been measured where, and where there was none."""
+    """Looks closely at one place at a time, a few steps of the fit each frame; remembers which discs have been measured where."""
 
     def __init__(self, camera: Camera, tracks: Mapping[str, Track]) -> None:
         self._camera = camera
         self._tracks = tracks
         self._done: dict[str, NDArray[np.float64]] = {}
         self._sharp_mm = _SHARP_MM / (_SHARP_AT_MM_PER_PX * camera.px_per_mm(0.0, 0.0))
+        self._job: _Job | None = None
+        self._frame = 0
+        self._left = _STEPS_A_FRAME
+
+    def next_frame(self) -> None:
+        """A new frame has its own share of work."""
+        self._frame += 1
+        self._left = _STEPS_A_FRAME
+        if self._job is not None and self._frame - self._job.asked > 1:
+            self._job = None  # nobody wants to know any more
 
     def forget(self, name: str | None = None) -> None:
         """Forget one disc's measurement, or all."""
@@ -49,36 +77,55 @@ class Measurer:
         else:
             self._done.pop(name, None)
 
-    def shows(self, image: NDArray[np.uint8], kind: Kind, at_mm: NDArray[np.float64], but: str = "") -> bool:
-        """Whether the picture shows a disc of this kind at a place (2,) mm, by its own edges; `but` is the track that it may be."""
-        near = self._near(at_mm, but)
-        fit = fit_disc(
-            image, self._camera, float(at_mm[0]), float(at_mm[1]), kind, near, steps=_SHOW_STEPS, converged_mm=_SHOW_CONVERGED_MM
-        )
-        return self._is_disc(fit, at_mm)
+    def look(
+        self, question: str, image: NDArray[np.uint8], kind: Kind, at_mm: NDArray[np.float64], but: str = "", *, wait: bool = False
+    ) -> Answer | None:
+        """Whether the picture shows a disc of this kind at a place (2,) mm, by its own edges; None while that is being looked at.
 
-    def measure(self, image: NDArray[np.uint8], track: Track) -> bool:
-        """Measure one disc at rest near where it is followed; False where the picture does not show it there, and it is left."""
+        To be asked again each frame with the same `question` until it is answered. `but`: the track that it may be. `wait`: now.
+        """
+        job = self._job
+        if job is None or (job.question == question and float(np.hypot(*(job.at_mm - at_mm))) > _WAVERS_MM):
+            steps = fit_in_steps(image, self._camera, float(at_mm[0]), float(at_mm[1]), kind, self._near(at_mm, but))
+            job = self._job = _Job(question, at_mm.copy(), steps, self._frame)
+        elif job.question != question:
+            if not wait:
+                return None
+            self._job = None
+            return self.look(question, image, kind, at_mm, but, wait=True)
+        job.asked = self._frame
+        while wait or self._left > 0:
+            self._left -= 1
+            try:
+                next(job.steps)
+            except StopIteration as done:
+                self._job = None
+                return self._answer(done.value, job.at_mm)
+        return None
+
+    def measure(self, image: NDArray[np.uint8], track: Track, *, wait: bool = False) -> bool | None:
+        """Measure one disc at rest near where it is followed; False where the picture does not show it there; None while at it."""
+        answer = self.look(f"measure {track.id}", image, track.kind, track.at_mm, track.id, wait=wait)
+        if answer is None:
+            return None
+        if answer.shows:
+            track.at_mm = answer.at_mm
+        track.sigma_mm = answer.sigma_mm
         self._done[track.id] = track.at_mm.copy()
-        fit = fit_disc(image, self._camera, float(track.at_mm[0]), float(track.at_mm[1]), track.kind, self._near(track.at_mm, track.id))
-        if fit is None or not self._is_disc(fit, track.at_mm):
-            track.sigma_mm = DOUBTFUL_MM
-            return False
-        track.at_mm = np.array([fit.x_mm, fit.y_mm])
-        track.sigma_mm = float(np.hypot(fit.sigma_mm, _FLOOR_MM))
-        self._done[track.id] = track.at_mm.copy()
-        return True
+        return answer.shows
 
     def next(self, ripe: Iterable[Track], before: Sequence[Disc]) -> Track | None:
-        """The first of the discs at rest that needs to be measured."""
-        for track in ripe:
-            last = self._done.get(track.id)
-            if last is not None and float(np.hypot(*(track.at_mm - last))) < _MOVED_MM:
-                continue
-            if last is None and track.rest_seen_mm is not None and not _has_moved(track, before):
-                continue
-            return track
-        return None
+        """The first of the discs at rest that needs to be measured; one that is being measured comes first."""
+        waiting = [track for track in ripe if self._is_wanted(track, before)]
+        job = self._job
+        begun = [track for track in waiting if job is not None and job.question == f"measure {track.id}"]
+        return next(iter(begun or waiting), None)
+
+    def _is_wanted(self, track: Track, before: Sequence[Disc]) -> bool:
+        last = self._done.get(track.id)
+        if last is not None:
+            return float(np.hypot(*(track.at_mm - last))) >= _MOVED_MM
+        return track.rest_seen_mm is None or _has_moved(track, before)
 
     def _near(self, at_mm: NDArray[np.float64], but: str) -> list[Neighbour]:
         return [
@@ -87,11 +134,13 @@ class Measurer:
             if o.id != but and o.state in ("rest", "active") and _SAME_MM < float(np.hypot(*(o.at_mm - at_mm))) < _NEAR_MM
         ]
 
-    def _is_disc(self, fit: Fit | None, at_mm: NDArray[np.float64]) -> bool:
+    def _answer(self, fit: Fit | None, at_mm: NDArray[np.float64]) -> Answer:
         if fit is None or not np.isfinite([fit.x_mm, fit.y_mm, fit.sigma_mm]).all():
-            return False
+            return Answer(shows=False, at_mm=at_mm, sigma_mm=DOUBTFUL_MM)
         away = float(np.hypot(fit.x_mm - at_mm[0], fit.y_mm - at_mm[1]))
-        return away < _BELIEVED_MM and fit.sharp_mm < self._sharp_mm and fit.hole > _LEAST_HOLE
+        if away > _BELIEVED_MM or fit.sharp_mm > self._sharp_mm or fit.hole < _LEAST_HOLE:
+            return Answer(shows=False, at_mm=at_mm, sigma_mm=DOUBTFUL_MM)
+        return Answer(shows=True, at_mm=np.array([fit.x_mm, fit.y_mm]), sigma_mm=float(np.hypot(fit.sigma_mm, _FLOOR_MM)))
 
 
 def _has_moved(track: Track, before: Sequence[Disc]) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.camera import Camera
-from rules.table import HALF_MM, POCKET_RADIUS_MM, POCKETS_MM, RAIL_WIDTH_MM
+from rules.table import HALF_MM, POCKET_RADIUS_MM, POCKETS_MM, RAIL_WIDTH_MM, TOWARD, ZONE_LINE_MM, Side
 from vision.motion.outline import Outline
 
 Image = NDArray[np.uint8]
@@ -29,6 +29,7 @@ _SAME_LEVELS: Final = 2.0  # mean change over a disc's place that leaves it as i
 _MASKS: Final = 2000  # masks kept for discs that stay where they are: about a megabyte
 _TURN = np.linspace(0, 2 * np.pi, 32, endpoint=False)
 _CIRCLE: Final = np.stack([np.cos(_TURN), np.sin(_TURN)], axis=1)  # 32 corners stay within 0.5 % of a radius
+_BEFORE_ZONE_MM: Final = 25.0  # a striker put down with the line in its hole, or a little too far in
 _OUTSIDE_MM: Final = 90.0  # width of the frame around the rails in which an arm is looked for
 
 
@@ -85,6 +86,15 @@ class Scene:
         out = np.zeros((self.size[1], self.size[0]), np.uint8)
         cv2.fillPoly(out, [self._small(outline_px)], 1)
         return out.astype(bool)
+
+    def zone_box(self, side: Side) -> tuple[slice, slice]:
+        """Rows and columns of the small picture that hold a side's zone."""
+        toward = np.array(TOWARD[side], dtype=np.float64)
+        across = np.array([-toward[1], toward[0]]) * HALF_MM
+        corners = [toward * depth + way for depth in (ZONE_LINE_MM - _BEFORE_ZONE_MM, HALF_MM) for way in (across, -across)]
+        px = self._small(self._camera.to_px(np.c_[np.array(corners), np.zeros(4)]))
+        low, high = np.maximum(px.min(0), 0), np.maximum(px.max(0) + 1, 0)
+        return slice(int(low[1]), int(high[1])), slice(int(low[0]), int(high[0]))
 
     def shrink(self, image: Image) -> Image:
         """Quarter-size picture."""

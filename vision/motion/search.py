@@ -66,14 +66,19 @@ def _mix(disc: F32, table: F32) -> F32:
     return np.asarray(grey / grey.sum(), dtype=np.float32)
 
 
-def candidates(scene: Scene, look: Look, around_px: NDArray[np.float64], reach_px: float) -> list[NDArray[np.float64]]:
+def around(scene: Scene, look: Look, around_px: NDArray[np.float64], reach_px: float) -> list[NDArray[np.float64]]:
     """Best places (full picture px, centre of the upper face) within `reach_px` of `around_px`, best first."""
     height, width = look.patch.shape[:2]
     corner = (around_px - (SHRINK - 1) / 2) / SHRINK - look.offset
     reach = reach_px / SHRINK + 1
-    x0, y0 = np.maximum(np.floor(corner - reach), 0).astype(int)
-    x1 = min(int(np.ceil(corner[0] + reach)), scene.size[0] - width) + width
-    y1 = min(int(np.ceil(corner[1] + reach)), scene.size[1] - height) + height
+    return candidates(scene, look, np.floor(corner - reach), np.ceil(corner + reach) + (width, height))
+
+
+def candidates(scene: Scene, look: Look, low: NDArray[np.float64], high: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """Best places (full picture px, centre of the upper face) with the disc inside a box (x, y) to (x, y), small px, best first."""
+    height, width = look.patch.shape[:2]
+    x0, y0 = np.maximum(low, 0).astype(int)
+    x1, y1 = np.minimum(high, scene.size).astype(int)
     if x1 - x0 < width or y1 - y0 < height:
         return []
     now = scene.small[y0:y1, x0:x1].astype(np.float32)

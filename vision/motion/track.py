@@ -62,6 +62,7 @@ class Track:
     trial: int = 0
     anchor: tuple[Array, int, float] | None = None
     learned: bool = False
+    seen_gone: bool = False  # its place has been looked at closely since, and it does not lie there
     left: Outline | None = None
 
     @property

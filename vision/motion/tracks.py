@@ -13,7 +13,7 @@ from vision.motion.leaving import into_mouth
 from vision.motion.outline import Outline, outline_at
 from vision.motion.predict import Body, advance
 from vision.motion.scene import Scene
-from vision.motion.search import candidates, look_at
+from vision.motion.search import around, look_at
 from vision.motion.smear import BRIGHTNESS, Fit, fit_smear
 from vision.motion.track import FASTEST_MM_S, Sighting, Track, any_near, way_to
 
@@ -47,6 +47,9 @@ _MOTION_LEVELS: Final = 3.0  # mean change between frames where a disc has just 
 _LONGEST_STEP_S: Final = 0.1  # after a longer pause nothing is predicted
 _HOLE_LEVELS: Final = 25.0  # grey levels by which a hole must be darker than the face at rest to be looked for in motion
 _HOLE_SHARE: Final = 0.4  # of that; a fast disc's hole is smeared over twice its width
+_LONGEST_LOOK_S: Final = 0.034  # two frames: what has not been found in them is looked for no farther off
+_RUN_INTO_MM: Final = 60.0  # two strikers' width, from axis to axis, and the follower's lag
+_GIVEN: Final = 1.4  # a piece leaves a striker, which weighs 2.7 times as much, at up to 1.35 times its speed
 _NEAR_MM: Final = 40.0  # a disc that slows down in a heap changes little from frame to frame; farther off it must be seen to arrive
 _CLEARLY: Final = 0.1  # gain by which a place found elsewhere must beat the expected one
 _SEEN_FALLING: Final = 2  # frames without a sighting on the way in that are still seen: the rim hides a tilting disc
@@ -77,7 +80,7 @@ class Tracker:
             track.sightings = []
             track.velocity_mm_s = np.zeros(2)
             track.missed = 0
-            track.learned = track.carried = track.by_arm = False
+            track.learned = track.carried = track.by_arm = track.seen_gone = False
             track.hidden_s = 0.0
             track.left = None
             track.rest_seen_mm = None
@@ -292,14 +295,10 @@ class Tracker:
         if track.look is None or not self._anything_moves():
             return None
         dt = t_s - track.t_s
-        speed = float(np.hypot(*track.velocity_mm_s))
-        # A disc only speeds up by a contact. From rest anything up to the hardest stroke is possible; its first step says little, since
-        # it was struck somewhere between two frames.
-        known = track.steps > 1 and not track.missed
-        reach_mm = 20.0 + (speed * 1.2 if known else FASTEST_MM_S) * min(dt, 0.034)
+        reach_mm = 20.0 + self._fastest(track) * min(dt, _LONGEST_LOOK_S)
         here = self.outline(track)
         best: tuple[float, Fit] | None = None
-        for place in candidates(self._scene, track.look, here.centre_px, reach_mm * here.px_per_mm):
+        for place in around(self._scene, track.look, here.centre_px, reach_mm * here.px_per_mm):
             guess = self._camera.to_mm(place[None], track.shape.height_mm)[0]
             fit = self.try_at(image, track, guess, way_to(track, guess, t_s))
             if fit is None or not self.is_free(track, fit.axis_mm, t_s):
@@ -311,6 +310,24 @@ class Tracker:
             if best is None or score > best[0]:
                 best = (score, fit)
         return best[1] if best else None
+
+    def _fastest(self, track: Track) -> float:
+        """Speed that a disc may have by now, mm/s: its own, or what a disc that may have run into it can give it.
+
+        Its own first step says little, since it began somewhere between two frames. The striker may be struck at any time.
+        """
+        own = float(np.hypot(*track.velocity_mm_s))
+        if track.kind == "striker":
+            return own * 1.2 if track.steps > 1 and not track.missed else FASTEST_MM_S
+        fastest = own * (1.2 if track.steps > 1 else 2.0)
+        for other in self.tracks.values():
+            speed = float(np.hypot(*other.velocity_mm_s))
+            if other is track or not speed or other.state == "rest":
+                continue
+            near = float(np.hypot(*(other.at_mm - track.at_mm))) < _RUN_INTO_MM + 2 * speed * _LONGEST_LOOK_S
+            if near or other.missed:
+                fastest = max(fastest, _GIVEN * speed)
+        return min(fastest, FASTEST_MM_S)
 
     def _try_out(self, track: Track) -> None:
         """A place found beside a hand is on trial until the disc has gone on from there as a free disc does."""
