@@ -13,6 +13,7 @@ export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-all lint format bench system-packages clean
+AXE := node_modules/axe-core/axe.min.js
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -47,10 +48,17 @@ system-packages: ## mosquitto and Chromium for the broker and browser tests: ins
 	fi; \
 	for p in $$missing; do dpkg -s $$p >/dev/null 2>&1 || echo "missing: $$p (sudo apt install $$p); its tests will be skipped" >&2; done; true
 
-test: $(VENV)/.dev-stamp system-packages ## all tests but the slow ones, browser and broker included
+# A tool of the tests like Chromium, by name from npm; without it the tests of accessibility are skipped and say so.
+$(AXE):
+	@if command -v npm >/dev/null; then \
+	  echo "installing axe-core from npm ..."; npm install --silent --no-save --no-package-lock --no-audit --no-fund axe-core@4 || \
+	  echo "axe-core could not be installed; the tests of accessibility will be skipped" >&2; \
+	else echo "missing: npm (sudo apt install npm); the tests of accessibility will be skipped" >&2; fi
+
+test: $(VENV)/.dev-stamp system-packages $(AXE) ## all tests but the slow ones, browser and broker included
 	@$(BIN)/python -m pytest -m "not slow" $(ARGS)
 
-test-all: $(VENV)/.dev-stamp system-packages ## every test, the slow ones too
+test-all: $(VENV)/.dev-stamp system-packages $(AXE) ## every test, the slow ones too
 	@$(BIN)/python -m pytest $(ARGS)
 
 lint: $(VENV)/.dev-stamp ## style and types
@@ -63,5 +71,5 @@ bench: $(VENV)/.dev-stamp ## speed, memory and accuracy as figures, against name
 	@$(BIN)/python -m benchmarks
 
 clean: ## remove everything that make made
-	rm -rf $(VENV) build *.egg-info out .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks .coverage
+	rm -rf $(VENV) node_modules build *.egg-info out .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

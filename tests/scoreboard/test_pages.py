@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +16,6 @@ from tests.scoreboard import board_game as game
 from tests.scoreboard.board_rig import Open, Table
 
 pytestmark = [pytest.mark.browser, pytest.mark.broker]
-ROOT = Path(__file__).parents[2]
 STALE_S = 3.0 + 1.0  # the promise, and a second for a busy machine
 BACK_S = 5.0
 SIZES = [(360, 640), (1280, 800), (1920, 1080)]
@@ -229,30 +226,3 @@ def test_pictures_for_people_and_nothing_wider_than_the_screen(
         if width > 900:
             assert size[1] <= height, "a television shows no scroll bar"
             assert page.evaluate("(e => e.scrollHeight <= e.clientHeight + 1)(document.querySelector('.ruling'))")
-
-
-# `npm install axe-core` in the repository or globally, or anywhere with NOVUSS_AXE naming its axe.min.js.
-AXE = [
-    Path(os.environ.get("NOVUSS_AXE", "-")),
-    ROOT / "node_modules/axe-core/axe.min.js",
-    Path("/usr/lib/node_modules/axe-core/axe.min.js"),
-]
-
-
-def test_axe_finds_nothing_serious(scoreboard: Scoreboard, table: Table, chromium: Any) -> None:
-    script = next((path for path in AXE if path.exists()), None)
-    if script is None:
-        pytest.skip("axe-core is not installed: npm install --no-save axe-core")
-    play(table)
-    table.send(topics.RULING, game.review())
-    context = chromium.new_context(viewport={"width": 1280, "height": 800}, bypass_csp=True)
-    try:
-        page = context.new_page()
-        for address in ("/?theme=dark", "/?theme=light", "/overlay", "/judge"):
-            page.goto(scoreboard.url + address)
-            page.wait_for_timeout(300)
-            page.evaluate(script.read_text(encoding="utf-8"))
-            found = page.evaluate("axe.run(document).then(r => r.violations.map(v => [v.id, v.impact]))")
-            assert [v for v in found if v[1] in ("serious", "critical")] == [], address
-    finally:
-        context.close()
