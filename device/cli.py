@@ -29,6 +29,7 @@ _COMMANDS: Final = {
     "sheet": ("device.commands.sheet:sheet", "Write the match sheet of a log: HTML to print, JSON or CSV."),
     "stats": ("device.commands.stats:stats", "Write a match in figures and pictures: kinds of strokes, speeds, series, rests."),
     "board": ("device.commands.board:board", "Serve the scoreboard of a table on any broker."),
+    "evidence": ("device.commands.evidence:app", "Clips and stills of rulings: list, export, protect, quota."),
     "broker": ("device.commands.broker:broker", "Write what a mosquitto for the hall needs: users, access list, certificate."),
     "hall": ("device.commands.hall:hall", "Serve one page with every table of a broker."),
     "table": ("device.commands.table:app", "Look at one table, on a broker or in its match log."),

@@ -179,7 +179,11 @@ class Shelf:
             return None
         changed = how(piece)
         if changed != piece:
-            write_json(self.folder / name / RECORD, changed)
+            file = self.folder / name / RECORD
+            owner = file.stat()
+            write_json(file, changed)
+            with contextlib.suppress(PermissionError):
+                os.chown(file, owner.st_uid, owner.st_gid)  # written by root, it stays the monitor's
         return changed
 
     def protect(self, name: str, ground: Ground, by: str | None = None) -> Piece | None:
