@@ -70,6 +70,7 @@ class Referee:
         self._last: Ruling | None = None
         self._start_seen = 0
         self._clock_runs = False
+        self._clock_of: str | None = None  # the judge who started the clock that runs
         self._matches = 0
         self._unsent: deque[tuple[str, list[Message]]] = deque()
         self._shots: dict[int, Shot] = {}
@@ -202,8 +203,10 @@ class Referee:
         request.accept(preview=request.preview, match=msgspec.to_builtins(match))
 
     def _set_clock(self, command: SetClock) -> None:
-        """Shown to everybody until it is taken away or a stroke is made; nothing is ruled by it."""
-        self._clock_runs = command.run
+        """Shown to everybody until it is taken away or a stroke is made; nothing is ruled by it. A judge's clock is only a judge's to end."""
+        if command.run and command.by is None and self._clock_of is not None:
+            return
+        self._clock_runs, self._clock_of = command.run, command.by if command.run else None
         clock = {"span": command.span, "limit_s": SPANS_S[command.span], "run": command.run, "at": wall_time().at, "by": command.by}
         self._publish(topics.CLOCK, {"schema": "novuss.clock/1"} | clock)
 

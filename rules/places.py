@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from rules.facts import Disc
+from rules.facts import Disc, SeenDisc
 from rules.reading import SIGMAS
 from rules.ruling import Place
 from rules.table import (
@@ -98,7 +98,7 @@ def beside(under: Disc, lean: Point, board: Sequence[Disc]) -> Point:
     return nearest_free((under.x_mm, under.y_mm), board, toward, radius_mm(under.kind) + PIECE_RADIUS_MM)
 
 
-def not_in_place(wanted: Iterable[Place], board: Iterable[Disc]) -> list[Place]:
+def not_in_place(wanted: Iterable[Place], board: Iterable[Disc | SeenDisc]) -> list[Place]:
     """Of the places that a ruling names, those where no piece of that colour lies; a piece serves one place."""
     left, missing = list(board), []
     for place in wanted:
@@ -110,5 +110,5 @@ def not_in_place(wanted: Iterable[Place], board: Iterable[Disc]) -> list[Place]:
     return missing
 
 
-def _away_mm(disc: Disc, place: Place) -> float:
+def _away_mm(disc: Disc | SeenDisc, place: Place) -> float:
     return math.hypot(disc.x_mm - place.x_mm, disc.y_mm - place.y_mm)

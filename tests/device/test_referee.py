@@ -242,6 +242,9 @@ def test_the_clock_runs_until_a_stroke_is_made(tmp_path: Path) -> None:
     assert table.clock["run"] is False
     assert asked(table, SetClock(command="clock", span="stroke", by="Zane"))["accepted"]
     assert (table.clock["run"], table.clock["limit_s"], table.clock["by"]) == (True, 30.0, "Zane")
+    asked(table, SetClock(command="clock", span="between", by="Zane"))
+    asked(table, SetClock(command="clock", span="stroke"))
+    assert table.clock["span"] == "between", "the monitor's own clock does not take a judge's away"
     table.referee.enter(Entry(stroke=stroke()))
     assert table.clock["run"] is False
     assert len((tmp_path / "log.jsonl").read_text().splitlines()) == 2, "the clock is no entry"
