@@ -23,10 +23,12 @@ from device.evidence.recorder import LATE_S, Recorder
 from device.messaging.judge import JudgeRequest
 from device.referee import Referee
 from device.service import Service
+from device.shot_clock import ShotClock
 from device.sources.frame import Frame, Source
 from device.timing import Timing
 from rules.errors import Bug, InputUnusable, StorageFailed
 from rules.facts import Entry, Incident, SeenDiscs, Stroke
+from rules.orders import SetClock
 from vision.watcher import Watcher
 
 _log = logging.getLogger(__name__)
@@ -68,6 +70,7 @@ class Monitor:
         self._watcher = Watcher(camera)
         self._guard = DriftGuard(camera.calibration)
         self._no_calls = 0
+        self._shot_clock = ShotClock()
         self._facts: queue.Queue[Fact] = queue.Queue(WAITING_FACTS)
         self._stopping = threading.Event()
         self._ended = threading.Event()
@@ -116,6 +119,8 @@ class Monitor:
                 shown_ns = frame.t_ns
                 seen = self._watcher.discs
                 self._publish(topics.DISCS, seen)
+                if self._live and self._shot_clock.begins(seen, self._referee.state, moving=self._watcher.moving):
+                    self._hand_over(JudgeRequest(SetClock(command="clock", span="stroke"), None, _nobody_asked), wait=False)
                 if not self._referee.has_match and not self._watcher.moving and not self._watcher.hands:
                     self._hand_over(seen, wait=False)
 
@@ -204,3 +209,7 @@ class Monitor:
                 return
             else:
                 return
+
+
+def _nobody_asked(_answer: Mapping[str, Any]) -> None:
+    """The monitor's own orders are answered to nobody."""
