@@ -203,7 +203,7 @@ class Referee:
         request.accept(preview=request.preview, match=msgspec.to_builtins(match))
 
     def _set_clock(self, command: SetClock) -> None:
-        """Shown to everybody until it is taken away or a stroke is made; nothing is ruled by it. A judge's clock is only a judge's to end."""
+        """Shown to everybody until it is taken away or a stroke is made; nothing is ruled by it. Only a judge ends a judge's."""
         if command.run and command.by is None and self._clock_of is not None:
             return
         self._clock_runs, self._clock_of = command.run, command.by if command.run else None
