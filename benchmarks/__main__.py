@@ -10,6 +10,7 @@ WITH_FILES: Final = {"stills": "accuracy on stills with truth", "clips": "ruling
 ALONE: Final = {
     "camera": "cost of a frame of the virtual camera",
     "discs": "time and error per frame against a tuned HoughCircles",
+    "shutter": "places through a rolling shutter, with and without correction",
     "filmed": "rendered strokes through the whole pipeline against their truth",
     "strokes": "first contacts, order and times on simulated strokes",
     "games": "whole matches on the virtual table against its truth",

@@ -23,8 +23,9 @@ from calibration.camera import Camera
 from calibration.find import find_table
 from calibration.lens import Lens
 from rules.facts import Disc, Incident, Position, Stroke
-from virtual_table import Spot, World, random_camera, random_look
+from virtual_table import Optics, Spot, World, random_camera, random_look
 from virtual_table.acting import Act, strike
+from virtual_table.motion import Place
 from virtual_table.renderer import Renderer, instants
 from virtual_table.shading import Image
 from vision.watcher import Watcher
@@ -38,31 +39,40 @@ LATEST_S = 1.4  # after the stroke the cue and the hand are away
 
 
 def film(world: World, acts: Sequence[Act], renderer: Renderer, fps: float, exposure_s: float) -> Iterator[tuple[Image, int, int]]:
-    """Pictures of a stroke with mid-exposure time (ns) and number."""
+    """Pictures of a stroke with mid-exposure time (ns; a rolling shutter's middle row's) and number."""
     scale = renderer.optics.px_per_mm(0.0, 0.0)
     end_s = max(world.t + AFTER_S, CALM_S + AIM_S + LATEST_S)
+    slack = renderer.optics.readout_s / 2
     for number in range(int(end_s * fps)):
-        opened, middle = number / fps, number / fps + exposure_s / 2
+        opened, middle = number / fps + slack, number / fps + slack + exposure_s / 2
         resting: list[Spot] = []
         moving: list[Sequence[Spot]] = []
         for track in world.tracks:
-            a, b = track.at(opened), track.at(opened + exposure_s)
-            a = track.at(world.tracks[0].times[0]) if a is None else a
-            if a is None or b is None:
-                b = a
+            first = track.at(track.times[0])
+            a, b = track.at(opened - slack) or first, track.at(opened + exposure_s + slack) or first
             if a is None or b is None:
                 continue
             if a[:3] == b[:3] and a.z_mm == 0 and a.speed_mm_s == 0 == b.speed_mm_s:
                 if a.on_table:
                     resting.append(Spot(track.id, track.kind, a.x_mm, a.y_mm, 0.0, a.angle_rad))
                 continue
-            places = [track.at(t) or a for t in instants(opened, exposure_s, max(a.speed_mm_s, b.speed_mm_s), scale)]
+            begins = opened + _row_delay_s(renderer.optics, track.at(middle) or a)
+            places = [track.at(t) or a for t in instants(begins, exposure_s, max(a.speed_mm_s, b.speed_mm_s), scale)]
             spots = [Spot(track.id, track.kind, p.x_mm, p.y_mm, p.z_mm, p.angle_rad, p.vx_mm_s, p.vy_mm_s) for p in places if p.on_table]
             if spots:
                 moving.append(spots)
         renderer.rest(resting)
         shapes = [shape for act in acts if (shape := act.shape_at(middle, exposure_s, scale)) is not None]
         yield renderer.frame(moving, shapes, 1.0, number), round(middle * 1e9), number
+
+
+def _row_delay_s(optics: Optics, place: Place) -> float:
+    """How much later than the middle row the row of a disc is exposed."""
+    if not optics.readout_s:
+        return 0.0
+    last = optics.height - 1
+    row = float(optics.to_px([[place.x_mm, place.y_mm, max(place.z_mm, 0.0)]])[0, 1])
+    return optics.readout_s * (min(max(row, 0.0), last) / last - 0.5)
 
 
 class Studio:

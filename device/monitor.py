@@ -29,6 +29,7 @@ from device.timing import Timing
 from rules.errors import Bug, InputUnusable, StorageFailed
 from rules.facts import Entry, Incident, SeenDiscs, Stroke
 from rules.orders import SetClock
+from vision.motion.shutter import USUAL_EXPOSURE_S, Shutter
 from vision.watcher import Watcher
 
 _log = logging.getLogger(__name__)
@@ -127,7 +128,7 @@ class Monitor:
     def _see(self, frame: Frame) -> None:
         started_s = time.perf_counter()
         self._watcher.sides = self._referee.sides
-        facts = self._watcher.push(frame.image, frame.t_ns, frame.seq)
+        facts = self._watcher.push(frame.image, frame.t_ns, frame.seq, Shutter(frame.exposure_s or USUAL_EXPOSURE_S, frame.readout_s))
         self.timing.frame(frame.seq, time.perf_counter() - started_s)
         self._service.frame()
         if self._recorder is not None:

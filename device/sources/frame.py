@@ -13,12 +13,15 @@ from numpy.typing import NDArray
 class Frame:
     """One picture: `image` uint8 BGR (height, width, 3), read-only; `t_ns` exposure midpoint on the source's own clock.
 
-    `seq` counts what the source produced, so a gap in it is a frame that was lost on the way.
+    `seq` counts what the source produced, so a gap in it is a frame that was lost on the way. `exposure_s`: of one row, where the source
+    knows it. `readout_s`: from the first row's exposure to the last one's, 0 for a global shutter; `t_ns` is the middle row's then.
     """
 
     image: NDArray[np.uint8]
     t_ns: int
     seq: int
+    exposure_s: float | None = None
+    readout_s: float = 0.0
 
 
 class Source(Protocol):

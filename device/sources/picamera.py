@@ -1,6 +1,7 @@
 """The Raspberry Pi's camera through picamera2, imported only when this source is chosen.
 
-SensorTimestamp is CLOCK_MONOTONIC at the start of the first row's readout; the exposure midpoint is half the exposure earlier.
+SensorTimestamp is CLOCK_MONOTONIC at the start of the first row's readout; that row's exposure midpoint is half the exposure earlier, the
+middle row's half the readout later than that.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ MODES: Final[dict[str, tuple[int, int, int]]] = {  # sensor model -> width, heig
     "imx477": (2028, 1520, 40),
     "imx708": (2304, 1296, 56),
 }
+READOUT_S: Final = {"imx477": 0.023, "imx708": 0.017}  # first row to last in these modes; the imx296 exposes all rows at once
 _EXPOSURE_US: Final = 4000  # short against motion blur: 20 mm at 5 m/s, and the tracker measures the smear's centre
 _CLOCK_TOLERANCE_NS: Final = 1_000_000_000  # a sensor clock further than this from monotonic time is not that clock
 _FAILED_IS_MISSING: Final = (
@@ -72,11 +74,14 @@ class PicameraSource:
             raise SourceFailed(
                 f"{self.name}: sensor clock is {offset_ns / 1e9:.1f} s from the system's monotonic clock; restart the device"
             )
-        t_ns = start_ns - int(metadata.get("ExposureTime", _EXPOSURE_US)) * 500
+        exposure_us, readout_s = int(metadata.get("ExposureTime", _EXPOSURE_US)), READOUT_S.get(self.model, 0.0)
+        t_ns = start_ns - exposure_us * 500 + round(readout_s * 5e8)
         if self._first_ns is None:
             self._first_ns = t_ns
         image.setflags(write=False)
-        return Frame(image=image, t_ns=t_ns, seq=round((t_ns - self._first_ns) / self._frame_ns))
+        return Frame(
+            image=image, t_ns=t_ns, seq=round((t_ns - self._first_ns) / self._frame_ns), exposure_s=exposure_us / 1e6, readout_s=readout_s
+        )
 
     def close(self) -> None:
         """Stop and free the camera; safe to call twice."""

@@ -88,7 +88,7 @@ class VirtualSource:
         if frame is None:
             return None
         self._taken = frame.seq + 1
-        return Frame(frame.image, frame.t_ns, frame.seq)
+        return Frame(frame.image, frame.t_ns, frame.seq, self.table.exposure_s, self.table.camera.readout_s)
 
     def close(self) -> None:
         """End it; safe to call twice."""

@@ -9,9 +9,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from calibration.camera import Camera
 from rules.table import Kind, Pocket
 from vision.motion.outline import Shape
 from vision.motion.segments import Break, Run, deceleration, join, resting, split
+from vision.motion.shutter import Shutter, at_own_times
 from vision.motion.track import Sighting, Track
 
 Array = NDArray[np.float64]
@@ -69,16 +71,17 @@ class Path:
         return any(abs(kink.t_s - t_s) < within_s for kink in self.breaks)
 
 
-def paths_of(tracks: Mapping[str, Track], slowing_mm_s2: float) -> tuple[dict[str, Path], float]:
+def paths_of(tracks: Mapping[str, Track], slowing_mm_s2: float, camera: Camera, shutter: Shutter) -> tuple[dict[str, Path], float]:
     """The ways of all discs, and the table's deceleration learned from them."""
+    sightings = {t.id: at_own_times(camera, shutter, t.kind, t.sightings) for t in tracks.values()}
     starts: dict[str, Run | None] = {}
     for track in tracks.values():
-        seen = track.sightings
+        seen = sightings[track.id]
         still = track.left.axis_mm if track.left is not None else (None if seen else track.at_mm)
         if still is not None and track.rest_seen_mm is not None:
             still = track.rest_seen_mm
         starts[track.id] = None if still is None else resting(still, track.woken_s if seen else 0.0)
-    groups = {t.id: split(t.sightings, starts[t.id], slowing_mm_s2) for t in tracks.values() if t.sightings}
+    groups = {t.id: split(sightings[t.id], starts[t.id], slowing_mm_s2) for t in tracks.values() if t.sightings}
     slowing = deceleration([g for own in groups.values() for g in own], slowing_mm_s2)
     out: dict[str, Path] = {}
     for track in tracks.values():
@@ -88,7 +91,7 @@ def paths_of(tracks: Mapping[str, Track], slowing_mm_s2: float) -> tuple[dict[st
         last = 0.0
         if track.sightings:
             runs, kinks = join(groups[track.id], start, slowing)
-            last = track.sightings[-1].t_s
+            last = sightings[track.id][-1].t_s
         rest = None if start is None else start.p0_mm
         vanished = track.state == "lost" and not track.covered
         out[track.id] = Path(
@@ -101,7 +104,7 @@ def paths_of(tracks: Mapping[str, Track], slowing_mm_s2: float) -> tuple[dict[st
             track.pocket,
             last,
             vanished,
-            track.sightings,
+            sightings[track.id],
             groups.get(track.id, ()),
             track.woken_s,
         )

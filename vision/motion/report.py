@@ -33,6 +33,7 @@ from vision.motion.edges import Fall, deepest, over_edge, way_points
 from vision.motion.first import First, settle_first
 from vision.motion.leaving import over_rail
 from vision.motion.path import Path, paths_of
+from vision.motion.shutter import GLOBAL, Shutter
 from vision.motion.track import Track
 
 _TOGETHER_S: Final = 0.002  # first contacts nearer than this are not told apart; the book never sees them as two (13.3)
@@ -41,7 +42,6 @@ _SAME_S: Final = 0.003  # the first contact's own time is known better than this
 _SAME_RAIL_S: Final = 0.012  # a rail just before a pocket, found in two ways
 _GAP_S: Final = 0.05  # a frame that is missing this near to the first contact
 _WITH_GAP: Final = 0.8  # leaves it at most this sure
-USUAL_EXPOSURE_S: Final = 0.0035  # of hall light at 60 fps
 _MOVED_MM: Final = 1.0  # a piece counts as touched from here (issue: >= 1 mm called, under 0.3 mm never)
 _STROKE_SPEED_MM_S: Final = 60.0  # a striker that leaves the arm slower than this was not struck
 _FREE_SIGHTINGS: Final = 8  # the first ones away from the arm tell whether it was struck
@@ -82,16 +82,16 @@ def describe(
     camera: Camera,
     slowing: float,
     sides: tuple[Side, ...],
-    exposure_s: float = USUAL_EXPOSURE_S,
+    shutter: Shutter = GLOBAL,
 ) -> Told:
     """The spell as a stroke, as an incident, or as nothing."""
-    paths, slowing = paths_of(tracks, slowing)
+    paths, slowing = paths_of(tracks, slowing, camera, shutter)
     striker = next((t for t in tracks.values() if t.kind == "striker"), None)
     hits = touches(paths, striker.id if striker else None)
     start = _struck(striker, hits, spell) if striker else None
     first: First | None = None
     if striker is not None and start is not None:
-        hits, first = settle_first(paths, striker.id, hits, slowing, exposure_s)
+        hits, first = settle_first(paths, striker.id, hits, slowing, shutter.exposure_s)
         start = start if first is None or first.struck_s is None else first.struck_s
     if striker is None or start is None:
         side = None if striker is None else spell.arm
