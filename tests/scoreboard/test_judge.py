@@ -81,7 +81,8 @@ def test_strangers_are_refused_and_logged(desk: Scoreboard, table: Table, caplog
     assert post(desk.url, "/judge/match", "{}")[0] == 403
     assert post(desk.url, "/judge/preview", WARNING)[0] == 403
     assert http_get(desk.url, "/judge/events", "") == 403
-    assert caplog.text.count("refused") == 8
+    assert http_get(desk.url, "/judge/events", "", upgrade="websocket", connection="Upgrade", sec_websocket_version="13") == 403
+    assert caplog.text.count("refused") == 9
     assert PASSWORD not in caplog.text
     assert heard == []
 
@@ -256,10 +257,10 @@ def test_an_admin_reads_the_journal_and_signs_others_out(desk: Scoreboard, open_
     assert post(desk.url, "/judge/command", WARNING, cookie=judge)[0] == 403
 
 
-def http_get(url: str, path: str, cookie: str) -> int:
+def http_get(url: str, path: str, cookie: str, **headers: str) -> int:
     connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=8)
     try:
-        connection.request("GET", path, headers={"cookie": cookie})
+        connection.request("GET", path, headers={"cookie": cookie} | {key.replace("_", "-"): value for key, value in headers.items()})
         return connection.getresponse().status
     finally:
         connection.close()
