@@ -25,7 +25,7 @@ from calibration.lens import Lens
 from rules.facts import Disc, Incident, Position, Stroke
 from virtual_table import Optics, Spot, World, random_camera, random_look
 from virtual_table.acting import Act, strike
-from virtual_table.motion import Place
+from virtual_table.motion import Track
 from virtual_table.renderer import Renderer, instants
 from virtual_table.shading import Image
 from vision.watcher import Watcher
@@ -33,6 +33,7 @@ from vision.watcher import Watcher
 SCENES = 5  # strokes with one camera and lamp: a new background costs as much as a stroke
 APART = 100_000  # between seeds of cameras tried for one studio
 ROOM_PX = 600  # a table that stands upright in the picture has its far line this much higher than its near one
+ROUNDS = 4  # each leaves a twelfth of the error at 5 m/s
 CALM_S, AIM_S = 0.4, 0.8  # before the cue comes, and from then to the stroke
 AFTER_S = 0.8  # filmed after rest: a ruling is due within half a second
 LATEST_S = 1.4  # after the stroke the cue and the hand are away
@@ -56,7 +57,7 @@ def film(world: World, acts: Sequence[Act], renderer: Renderer, fps: float, expo
                 if a.on_table:
                     resting.append(Spot(track.id, track.kind, a.x_mm, a.y_mm, 0.0, a.angle_rad))
                 continue
-            begins = opened + _row_delay_s(renderer.optics, track.at(middle) or a)
+            begins = opened + _row_delay_s(renderer.optics, track, middle)
             places = [track.at(t) or a for t in instants(begins, exposure_s, max(a.speed_mm_s, b.speed_mm_s), scale)]
             spots = [Spot(track.id, track.kind, p.x_mm, p.y_mm, p.z_mm, p.angle_rad, p.vx_mm_s, p.vy_mm_s) for p in places if p.on_table]
             if spots:
@@ -66,13 +67,16 @@ def film(world: World, acts: Sequence[Act], renderer: Renderer, fps: float, expo
         yield renderer.frame(moving, shapes, 1.0, number), round(middle * 1e9), number
 
 
-def _row_delay_s(optics: Optics, place: Place) -> float:
-    """How much later than the middle row the row of a disc is exposed."""
-    if not optics.readout_s:
-        return 0.0
-    last = optics.height - 1
-    row = float(optics.to_px([[place.x_mm, place.y_mm, max(place.z_mm, 0.0)]])[0, 1])
-    return optics.readout_s * (min(max(row, 0.0), last) / last - 0.5)
+def _row_delay_s(optics: Optics, track: Track, middle_s: float) -> float:
+    """How much later than the middle row the row is exposed in which a disc is by then: it moves on meanwhile."""
+    delay_s, last = 0.0, optics.height - 1
+    for _ in range(ROUNDS if optics.readout_s else 0):
+        place = track.at(middle_s + delay_s)
+        if place is None:
+            return delay_s
+        row = float(optics.to_px([[place.x_mm, place.y_mm, max(place.z_mm, 0.0)]])[0, 1])
+        delay_s = optics.readout_s * (min(max(row, 0.0), last) / last - 0.5)
+    return delay_s
 
 
 class Studio:
