@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from device import topics
-from rules.facts import Match, Player
+from rules.facts import Disc, Match, Player
 from rules.fold import match_state
 from scoreboard.cards_view import cards_view
 from scoreboard.server import Scoreboard
@@ -237,6 +237,42 @@ def test_a_refused_command_says_why_before_it_is_sent(desk: Scoreboard, broker: 
         page.get_by_role("button", name="Stop").click()
         page.locator("[data-part=clock]").wait_for(state="hidden")
         assert len(real.lines()) == 1
+    finally:
+        real.close()
+
+
+@pytest.mark.browser
+@pytest.mark.broker
+def test_placing_is_guided_on_console_board_and_phone(desk: Scoreboard, broker: Mosquitto, open_page: Open, tmp_path: Path) -> None:
+    real = RealTable(broker, tmp_path)
+    try:
+        real.begin(msgspec.structs.replace(MATCH, guided_placing=True))
+        real.enter(stroke("S", "b1"))
+        console = open_page(f"{desk.url}/judge?lang=en")
+        sign_in(console, "Zane", PASSWORD)
+        board = open_page(f"{desk.url}/?lang=en&theme=light")
+        phone = open_page(f"{desk.url}/?lang=en&theme=light", 360, 640)
+        for page in (console, board, phone):
+            page.get_by_text("The next stroke waits").wait_for()
+        real.see([Disc(id="r9", kind="red", x_mm=3.0, y_mm=485.0)])
+        for page in (console, board, phone):
+            page.locator("[data-line]", has_text="3.0\u00a0mm\u00a0W").wait_for()
+            assert page.locator('[data-target][visibility="visible"]').count() == 1
+        line = phone.locator("[data-line]", has_text="3.0").bounding_box()
+        assert line is not None
+        assert line["y"] + line["height"] <= 640, "on a phone it is seen without scrolling"
+        real.see([Disc(id="r9", kind="red", x_mm=0.2, y_mm=485.0)])
+        for page in (console, board, phone):
+            page.locator("[data-line].done", has_text="in place").wait_for()
+            page.get_by_text("The next stroke waits").wait_for(state="hidden")
+        board.screenshot(path=str(SHOTS / "placing-board-1280x800.png"))
+        phone.screenshot(path=str(SHOTS / "placing-phone-360x640.png"))
+        real.see([Disc(id="r9", kind="red", x_mm=9.0, y_mm=480.0)])
+        console.get_by_role("button", name="Wave through").click()
+        console.get_by_role("dialog").get_by_role("button", name="Send").click()
+        console.locator("[data-part=placing]").wait_for(state="hidden")
+        assert match_state(real.state)["placing"] == []
+        assert real.lines()[-1]["judge"] == {"command": "wave_through", "by": "Zane"}
     finally:
         real.close()
 
