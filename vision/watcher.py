@@ -124,7 +124,8 @@ class Watcher:
 
     def push(self, image: Image, t_ns: int, seq: int, shutter: Shutter | None = None) -> Facts:
         """Take the next frame; facts come out with the frame that shows everything at rest. `shutter`: where the source knows it."""
-        self._shutter = self._shutter if shutter is None else shutter
+        if shutter is not None:
+            self._shutter, self._tracker.readout_s = shutter, shutter.readout_s
         t_s = t_ns / 1e9
         self.stats.frames += 1
         if self._seq is not None and seq > self._seq + 1:

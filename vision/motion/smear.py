@@ -51,6 +51,14 @@ class Fit:
     sigma_mm: float
 
 
+def level_at(picture: Image, outline: Outline) -> float:
+    """Mean brightness of a picture over a disc's face, grey levels."""
+    reach = max(int(outline.shape.radius_mm * outline.px_per_mm), 2)
+    x, y = np.rint(outline.centre_px).astype(int)
+    part = picture[max(y - reach, 0) : y + reach : 3, max(x - reach, 0) : x + reach : 3]
+    return float((part.reshape(-1, 3) @ BRIGHTNESS).mean()) if part.size else 0.0
+
+
 def fit_smear(
     image: Image,
     clean: Image,
@@ -59,6 +67,7 @@ def fit_smear(
     smear_mm: NDArray[np.float64],
     weights: F32,
     rounds: int = 8,
+    shear_mm: NDArray[np.float64] | None = None,
 ) -> Fit | None:
     """Fit a disc's centre near `outline`.
 
@@ -69,6 +78,7 @@ def fit_smear(
     smear_mm : (2,) way of the disc during the exposure.
     weights : (3,) mix of the colour channels to one grey value.
     rounds : most rounds; a fit that still moves then has not found a disc.
+    shear_mm : (2,) way of the disc from the exposure of one row to that of the next, through a rolling shutter.
 
     Returns
     -------
@@ -97,6 +107,8 @@ def fit_smear(
     gx, gy = np.meshgrid(np.arange(x0, x1, dtype=np.float32), np.arange(y0, y1, dtype=np.float32))
     start = outline.centre_px
     at = to_mm.astype(np.float32) @ np.stack([gx.ravel() - start[0], gy.ravel() - start[1]]).astype(np.float32)
+    if shear_mm is not None:
+        at = at - shear_mm.astype(np.float32)[:, None] * (gy.ravel() - np.float32(start[1]))[None]
     moved = np.zeros(2)
     radius, hole = np.float32(shape.radius_mm), np.float32(shape.hole_mm)
     weight: F32 = np.ones(len(grey), np.float32)
@@ -163,6 +175,8 @@ def fit_smear(
             return None
     else:
         return None
+    if shear_mm is not None:  # the centre in its own row
+        moved = moved + shear_mm * ((to_px @ moved)[1] / (1 - (to_px @ shear_mm)[1]))
     centre = start + to_px @ moved
     axis = camera.to_mm(centre[None], shape.height_mm)[0]
     explained, face, dark, gain, sigma = result

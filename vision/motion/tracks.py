@@ -14,7 +14,7 @@ from vision.motion.outline import Outline, outline_at
 from vision.motion.predict import Body, advance
 from vision.motion.scene import Scene
 from vision.motion.search import around, look_at
-from vision.motion.smear import BRIGHTNESS, Fit, fit_smear
+from vision.motion.smear import Fit, fit_smear, level_at
 from vision.motion.track import FASTEST_MM_S, Sighting, Track, any_near, way_to
 
 Array = NDArray[np.float64]
@@ -63,7 +63,9 @@ class Tracker:
         self._camera = camera
         self._scene = scene
         self._exposure_s = exposure_s
+        self.readout_s = 0.0  # from the first row's exposure to the last one's
         self.tracks: dict[str, Track] = {}
+        self._outlines: dict[str, Outline] = {}
         self._t_s = 0.0
         self.motion: NDArray[np.uint8] = np.zeros(scene.surface.shape, np.uint8)
         self.cover: NDArray[np.bool_] = np.zeros(scene.surface.shape, bool)
@@ -71,7 +73,12 @@ class Tracker:
 
     def outline(self, track: Track, at_mm: Array | None = None) -> Outline:
         """A track's outline at its own or another position."""
-        return outline_at(self._camera, track.at_mm if at_mm is None else at_mm, track.shape)
+        if at_mm is not None:
+            return outline_at(self._camera, at_mm, track.shape)
+        known = self._outlines.get(track.id)
+        if known is None or not np.array_equal(known.axis_mm, track.at_mm):
+            known = self._outlines[track.id] = outline_at(self._camera, track.at_mm, track.shape)
+        return known
 
     def adopt(self, image: Image) -> None:
         """Take every disc on the table as at rest: looks are taken, sightings forgotten."""
@@ -83,10 +90,9 @@ class Tracker:
             track.learned = track.carried = track.by_arm = track.seen_gone = False
             track.hidden_s = 0.0
             track.left = None
-            track.rest_seen_mm = None
             if track.state == "active":
-                track.state = "rest"
-            if track.state == "rest" and bare is not None:
+                track.state, track.rest_seen_mm = "rest", None
+            if track.state == "rest" and bare is not None and (track.look is None or track.rest_seen_mm is None):
                 track.look = look_at(self._scene, self.outline(track), image, bare) or track.look
                 self._memorise(track, image, bare)
 
@@ -125,17 +131,11 @@ class Tracker:
         if track.look is None:
             return
         fit = fit_smear(image, bare, self._camera, outline, np.zeros(2), track.look.weights)
-        table = self._table_level(bare, outline)
+        table = level_at(bare, outline)
         if fit is not None and fit.gain > _GOOD_GAIN and table:
             track.face, track.hole, track.table, track.usual_gain = fit.face, fit.hole, table, fit.gain
             if float(np.hypot(*(fit.axis_mm - track.at_mm))) < _SAME_PLACE_MM:
                 track.rest_seen_mm = fit.axis_mm
-
-    def _table_level(self, picture: Image, outline: Outline) -> float:
-        reach = max(int(outline.shape.radius_mm * outline.px_per_mm), 2)
-        x, y = np.rint(outline.centre_px).astype(int)
-        part = picture[max(y - reach, 0) : y + reach : 3, max(x - reach, 0) : x + reach : 3]
-        return float((part.reshape(-1, 3) @ BRIGHTNESS).mean()) if part.size else 0.0
 
     def step(self, image: Image, t_s: float) -> None:
         """Follow all discs into this frame; the scene has been compared with it already."""
@@ -253,7 +253,9 @@ class Tracker:
         if track.look is None or reference is None:
             return None
         smear = velocity_mm_s * self._exposure_s
-        fit = fit_smear(image, reference, self._camera, self.outline(track, guess_mm), smear, track.look.weights)
+        shear = velocity_mm_s * (self.readout_s / (self._camera.lens.height - 1)) if self.readout_s else None
+        outline = self.outline(track, guess_mm)
+        fit = fit_smear(image, reference, self._camera, outline, smear, track.look.weights, shear_mm=shear)
         good = fit is not None and fit.explained >= _GOOD_EXPLAINED and fit.gain >= _GOOD_GAIN
         return fit if good and fit is not None and self._looks_right(track, fit, guess_mm) else None
 
@@ -269,7 +271,7 @@ class Tracker:
         bare = self._scene.bare
         if not track.table or bare is None or track.look is None:
             return True
-        light = self._table_level(bare, self.outline(track, guess_mm)) / track.table
+        light = level_at(bare, self.outline(track, guess_mm)) / track.table
         tint = float(track.look.weights.min()) < 0
         expected = track.face * light if tint else min(track.face * light, 255.0)
         slack = _TINT_SLACK if tint else _LEVEL_SLACK
