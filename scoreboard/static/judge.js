@@ -170,4 +170,5 @@ const show = {
   },
 };
 
-follow(words.events, (section, view) => show[section](view), showLink);
+// The server refuses a stream whose session has ended, as after its restart: the page to sign in comes by itself.
+follow(words.events, (section, view) => show[section](view), showLink, () => location.reload());

@@ -5,7 +5,7 @@ const TICK_MS = 250;
 const REOPEN_MS = 1000;
 const DEAD_MS = 6000; // an open stream that says nothing for this long is given up
 
-export function follow(url, onSection, onLink) {
+export function follow(url, onSection, onLink, onRefused = null) {
   let source = null;
   let heardAt = performance.now();
   let openedAt = 0;
@@ -39,6 +39,7 @@ export function follow(url, onSection, onLink) {
     show();
     const now = performance.now();
     const closed = source.readyState === EventSource.CLOSED && now - openedAt > REOPEN_MS;
+    if (closed && onRefused) onRefused();
     if (closed || (now - heardAt > DEAD_MS && now - openedAt > DEAD_MS)) open();
   }, TICK_MS);
   addEventListener("pagehide", () => source.close());
