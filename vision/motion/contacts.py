@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rules.table import HALF_MM, SIDES, TOWARD
+from rules.table import HALF_MM, POCKET_RADIUS_MM, POCKETS_MM, SIDES, TOWARD
 from vision.motion.path import Path
 from vision.motion.segments import Break
 
@@ -32,6 +32,7 @@ _GUESS_MM_S: Final = 100.0  # a kick this strong is somebody's even if nothing s
 _GUESS_REACH_MM: Final = 30.0  # how far off that somebody may seem: a striker's run of two sightings across a contact is off by this
 _GUESSED: Final = 0.6  # confidence of such a contact: for review
 _CLOSING_MM_S: Final = 1.0  # what lay still beside a disc that lay still has not pushed it
+_RIM_MM: Final = 2.0  # measuring error at a pocket's edge
 _NEEDED_MM_S: Final = 80.0  # a partner that must have got this much and shows no break speaks against the contact
 
 
@@ -117,7 +118,7 @@ def touches(paths: Mapping[str, Path], striker: str | None) -> list[Touch]:
         for number, kink in enumerate(path.breaks):
             kick = kink.kick_mm_s
             size = float(np.hypot(*kick))
-            if size < _LEAST_KICK_MM_S:
+            if size < _LEAST_KICK_MM_S or _falls(path, kink):
                 continue
             sigma = float(np.hypot(kink.sigma_s, _SHIFT_MM / size))
             pushes, left = _explain(kick, _pushes(path, kink, paths))
@@ -137,6 +138,13 @@ def touches(paths: Mapping[str, Path], striker: str | None) -> list[Touch]:
     for (first, second), said in claims.items():
         found.extend(_merge(first, second, sorted(said), paths))
     return sorted(found, key=lambda touch: touch.t_s)
+
+
+def _falls(path: Path, kink: Break) -> bool:
+    """Whether a break is the rim of the pocket that the disc tilts over, not a contact."""
+    if path.pocket is None:
+        return False
+    return float(np.hypot(*(kink.at_mm - np.array(POCKETS_MM[path.pocket])))) < POCKET_RADIUS_MM + _RIM_MM
 
 
 def _guess(path: Path, kink: Break, striker: str, paths: Mapping[str, Path]) -> tuple[str, str] | None:

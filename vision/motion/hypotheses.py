@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rules.table import SIDES
-from vision.motion.impacts import RAIL, RAILS, Played, Strike, Wood, play
+from vision.motion.impacts import RAIL, RAILS, Played, Solids, Strike, Wood, play
 from vision.motion.onset import Onset, frame_s
 from vision.motion.path import Path
 from vision.motion.segments import Run, fit_run
@@ -92,6 +92,7 @@ class _Case:
         self.ids = [p.id for p in self.discs]
         self.radius = np.array([p.shape.radius_mm for p in self.discs])
         self.mass = np.array([p.mass for p in self.discs])
+        self.solids = Solids(self.radius, self.mass, np.array([p.vanished for p in self.discs]))
         rest = [p.rest_mm if p.rest_mm is not None else p.at(self.from_s) for p in self.discs]
         self.rest = np.array([r if r is not None else (0.0, 0.0) for r in rest])
         self.strike_from_s = self.from_s
@@ -125,7 +126,7 @@ class _Case:
         for k, name in enumerate(self.may):
             at[:, self.ids.index(name)] += rest[:, 3 + 2 * k : 5 + 2 * k]
         wood = Wood(np.clip(rest[:, 0], 0.3, 1.0), np.clip(rest[:, 1], 0.2, 1.0), np.clip(rest[:, 2], 0.0, 0.5), self.slowing)
-        return play(at, velocity, self.radius, self.mass, wood, self.from_s, self.times_s, strike)
+        return play(at, velocity, self.solids, wood, self.from_s, self.times_s, strike)
 
     def prior(self, x: Array) -> Array:
         """Log density (N,) of the unknowns before anything was compared; flat for the blow of a cue."""

@@ -27,7 +27,17 @@ _MOST_EVENTS: Final = 30  # kept; a break shot's first frames have fewer that ma
 _MOST_ROUNDS: Final = 40  # impacts within one step; more are a heap that shivers
 _TANGENT: Final = 3.0  # inverse tangential over inverse normal mass of a solid disc
 _AWAY_MM: Final = 1e5  # where discs go that have fallen: out of everybody's way
+_HOPS_MM_S: Final = 2000.0  # slower discs stay under a rail's edge, whatever became of them later
 _POCKETS: Final = np.array(list(POCKETS_MM.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class Solids:
+    """Of each disc (D,): radius mm, mass (any unit), and whether it is known to have left over a rail."""
+
+    radius_mm: Array
+    mass: Array
+    leaves: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +70,16 @@ class Played:
 
 
 def play(
-    at_mm: Array, velocity_mm_s: Array, radius_mm: Array, mass: Array, wood: Wood, from_s: float, times_s: Array, strike: Strike | None
+    at_mm: Array,
+    velocity_mm_s: Array,
+    solids: Solids,
+    wood: Wood,
+    from_s: float,
+    times_s: Array,
+    strike: Strike | None,
 ) -> Played:
     """Play particles (N, D, 2) from `from_s` through ascending times (T,)."""
-    game = _Game(at_mm.copy(), velocity_mm_s.copy(), radius_mm, mass, wood, strike)
+    game = _Game(at_mm.copy(), velocity_mm_s.copy(), solids, wood, strike)
     places = np.empty((len(at_mm), len(times_s), *at_mm.shape[1:]))
     now = from_s
     for k, t in enumerate(times_s.tolist()):
@@ -78,11 +94,12 @@ def play(
 class _Game:
     """State of all particles."""
 
-    def __init__(self, at: Array, velocity: Array, radius: Array, mass: Array, wood: Wood, strike: Strike | None) -> None:
+    def __init__(self, at: Array, velocity: Array, solids: Solids, wood: Wood, strike: Strike | None) -> None:
         self.at, self.velocity = at, velocity
-        self._radius, self._mass, self._wood, self._strike = radius, mass, wood, strike
+        self._radius, self._mass, self._leaves = solids.radius_mm, solids.mass, solids.leaves
+        self._wood, self._strike = wood, strike
         self._all_i, self._all_j = np.triu_indices(at.shape[1], 1)
-        self._limit = HALF_MM - radius
+        self._limit = HALF_MM - solids.radius_mm
         count = len(at)
         self._struck = np.zeros(count, bool)
         self._used = np.zeros(count, np.intp)
@@ -190,6 +207,8 @@ class _Game:
         self.velocity[n, disc, axis] = into - np.sign(into) * push
         self.velocity[n, disc, 1 - axis] = along - np.sign(along) * np.minimum(np.abs(along) / _TANGENT, self._wood.rub[n] * push)
         self._note(n, when, disc, RAIL - (2 * axis + (into > 0)))
+        over = self._leaves[disc] & (approach > _HOPS_MM_S)
+        self._take(n[over], disc[over])
 
     def _note(self, n: Ints, when: Array, first: Ints, second: Ints) -> None:
         free = self._used[n] < _MOST_EVENTS
@@ -202,5 +221,8 @@ class _Game:
         for pocket in _POCKETS:
             off = self.at - pocket
             n, disc = np.nonzero((off * off).sum(axis=2) < POCKET_RADIUS_MM**2)
-            self.velocity[n, disc] = 0
-            self.at[n, disc] = np.stack([_AWAY_MM * (disc + 1.0), np.full(len(disc), _AWAY_MM)], axis=1)
+            self._take(n, disc)
+
+    def _take(self, n: Ints, disc: Ints) -> None:
+        self.velocity[n, disc] = 0
+        self.at[n, disc] = np.stack([_AWAY_MM * (disc + 1.0), np.full(len(disc), _AWAY_MM)], axis=1)
