@@ -14,6 +14,8 @@ ALONE: Final = {
     "filmed": "rendered strokes through the whole pipeline against their truth",
     "strokes": "first contacts, order and times on simulated strokes",
     "games": "whole matches on the virtual table against its truth",
+    "quiet": "recordings in which nothing happens: what is told is a false call",
+    "nudges": "pieces touched, lifted, shaken between strokes",
     "fold": "a log of 100,000 entries",
 }
 

@@ -14,7 +14,7 @@ from virtual_table.physics import GRAVITY_MM_S2
 from virtual_table.record import position
 from virtual_table.referee import Table, fits
 
-Mischief = Literal["hand", "cue", "lift", "shake", "fall", "slow"]
+Mischief = Literal["hand", "cue", "striker", "lift", "shake", "fall", "slow"]
 MISCHIEF: Final[tuple[Mischief, ...]] = get_args(Mischief)
 EDGE_MM: Final = 53.0  # a piece whose centre is this near a pocket's may lose its balance
 SHAKE_S: Final = 0.08  # one jolt of the table
@@ -99,6 +99,33 @@ def _cue(t: float, tracks: dict[str, Track], table: Table, side: Side, rng: np.r
     return Done([act], {"timeline": [event]}, leave + 0.7)
 
 
+def _striker(t: float, tracks: dict[str, Track], table: Table, side: Side, rng: np.random.Generator) -> Done | None:
+    """The striker is put down against a piece and pushes it on."""
+    far = float(rng.uniform(0.3, 8.0))
+    found = _piece(table, side, rng, far)
+    if found is None or "striker" not in table.discs:
+        return None
+    name, x, y, to_x, to_y = found
+    kind = table.discs[name][0]
+    away = (radius_mm("striker") + radius_mm(kind) + 0.01) / far
+    from_x, from_y = x - (to_x - x) * away, y - (to_y - y) * away
+    others = [d for i, d in table.discs.items() if i not in (name, "striker")]
+    if max(abs(from_x), abs(from_y)) > HALF_MM - radius_mm("striker") or not fits("striker", from_x, from_y, others):
+        return None
+    _, lies_x, lies_y = table.discs["striker"]
+    put = 0.9 + math.hypot(from_x - lies_x, from_y - lies_y) / 900
+    touch, leave = t + put + 0.15, t + put + 0.15 + max(0.05, far / 100)
+    end_x, end_y = from_x + to_x - x, from_y + to_y - y
+    stops = [(0.6, lies_x, lies_y), (0.7, lies_x, lies_y), (put, from_x, from_y), (touch - t, from_x, from_y), (leave - t, end_x, end_y)]
+    act = reach(side, t, [*stops, (leave - t + 0.1, end_x, end_y)], in_s=0.5)
+    carry(tracks["striker"], act, t + 0.65, t + put)
+    tracks["striker"].put(t + put, from_x, from_y)
+    _slide(tracks["striker"], touch, leave, from_x, from_y, end_x, end_y)
+    _slide(tracks[name], touch, leave, x, y, to_x, to_y)
+    event = {"t": touch, "event": "touched", "discs": [name], "side": side, "by": "striker"}
+    return Done([act], {"timeline": [event]}, leave + 0.6)
+
+
 def _lift(t: float, tracks: dict[str, Track], table: Table, side: Side, rng: np.random.Generator) -> Done | None:
     found = _piece(table, side, rng, float(rng.uniform(0.0, 60.0)))
     if found is None:
@@ -156,4 +183,4 @@ def _slow(t: float, tracks: dict[str, Track], table: Table, side: Side, rng: np.
     return Done([], {"side": side, "timeline": [event]}, t + long)
 
 
-_WAYS: Final = {"hand": _hand, "cue": _cue, "lift": _lift, "shake": _shake, "fall": _fall, "slow": _slow}
+_WAYS: Final = {"hand": _hand, "cue": _cue, "striker": _striker, "lift": _lift, "shake": _shake, "fall": _fall, "slow": _slow}

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.camera import Camera
-from rules.facts import Disc, Incident, SeenDiscs, Stroke
+from rules.facts import Disc, Incident, SeenDiscs, Stroke, Time
 from rules.table import Kind, Side
+from vision.motion.clock import StrokeClock, holder
 from vision.motion.comings import Comings
 from vision.motion.hands import Foreign, HandFinder
 from vision.motion.identity import new_id
@@ -85,6 +86,7 @@ class Watcher:
         self._comings = Comings(camera, self._scene, self._tracker, self._measurer)
         self._foreign = Foreign(np.zeros(self._scene.surface.shape, bool), None, 0)
         self._spell: Spell | None = None
+        self._clock = StrokeClock()
         self._told: Facts | None = None
         self._slowing_mm_s2 = FRICTION_MM_S2
         self._still_since_s: float | None = None
@@ -140,13 +142,26 @@ class Watcher:
             if still:
                 self._begin(image)
             return []
-        if self._spell is None:
-            if int(np.count_nonzero(changed)) <= _IDLE_PX:
-                if self.stats.frames % _REFRESH_FRAMES == 0:
-                    self._scene.refresh(image, _REFRESH_SHARE)
-                return []
+        if self._spell is None and int(np.count_nonzero(changed)) > _IDLE_PX:
             self._open(t_s)
-        return self._follow(image, changed, t_s)
+        facts: Facts = []
+        if self._spell is not None:
+            facts = self._follow(image, changed, t_s)
+        elif self.stats.frames % _REFRESH_FRAMES == 0:
+            self._scene.refresh(image, _REFRESH_SHARE)
+        return facts + self._time(facts, t_s)
+
+    def _time(self, facts: Facts, t_s: float) -> Facts:
+        """The stroke clock, where it has run out."""
+        if any(isinstance(fact, Stroke) for fact in facts):
+            self._clock.restart()
+        arm = self._foreign.side
+        side = holder(self._striker, arm, self.sides)
+        moving = any(t.moves for t in self._here() if t.kind != "striker")
+        seconds = self._clock.tick(t_s, side, hindered=moving or arm not in (None, side))
+        if seconds is None:
+            return []
+        return [Incident(side=side, timeline=[Time(t=t_s, elapsed_s=round(seconds, 1), side=side)])]
 
     def finish(self) -> Facts:
         """End of a file: what is still open is told as it stands."""

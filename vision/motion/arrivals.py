@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import cv2
@@ -28,6 +28,7 @@ _PLAIN: Final = 0.85  # gain of a disc in plain view: no need to look further
 _LEAST_EXPLAINED: Final = 0.85  # a disc in plain view
 _LEAST_GAIN: Final = 0.55  # half covered by its own uncertainty; wrong sizes stay under it
 _HOLE_SHARE: Final = 0.93  # the hole is darker than the face, or it is a coin, a finger, a highlight
+_FITS_A_FRAME: Final = 4  # 2-4 ms each
 _SAME_PX: Final = 1.5  # small px; an island's centre flickers by one with the noise at its edge
 _HOLES_AWAY: Final = 6.0  # hole radii around an island in which the hole of its disc lies: a striker's radius and the shadow's
 _SPOTS: Final = 2  # dark spots tried: a shadow may be darker than a hole
@@ -44,6 +45,16 @@ class Arrival:
     island: tuple[float, float]
 
 
+@dataclass(slots=True)
+class _Trial:
+    """One island, the starts that are still to be tried on it, the best fit so far, and the sizes that need no further look."""
+
+    island: tuple[float, float]
+    starts: list[tuple[Kind, Array]]
+    best: tuple[float, Kind, Fit] | None = None
+    plain: set[Kind] = field(default_factory=set)
+
+
 class ArrivalFinder:
     """Looks at changed islands that have stood still for some frames."""
 
@@ -52,10 +63,11 @@ class ArrivalFinder:
         self._scene = scene
         self._before: tuple[tuple[float, float], ...] = ()
         self._refused: list[tuple[tuple[float, float], int]] = []
+        self._trial: _Trial | None = None
 
     def forget(self) -> None:
         """The table was taken as it is: nothing is new any more."""
-        self._before, self._refused = (), []
+        self._before, self._refused, self._trial = (), [], None
 
     def look_anew(self) -> None:
         """Everything has come to rest: what was no disc while it moved may be one."""
@@ -63,54 +75,78 @@ class ArrivalFinder:
 
     def is_curious(self, islands: tuple[tuple[float, float], ...]) -> bool:
         """Whether one of these changed places has not been looked at."""
-        return any(not any(_near(island, other, _SAME_PX) for other, _ in self._refused) for island in islands)
+        return self._trial is not None or any(not self._is_refused(island) for island in islands)
 
     def refuse(self, island: tuple[float, float]) -> None:
         """A closer look found no disc there."""
         self._refused.append((island, _RETRY_FRAMES))
 
     def find(self, image: Image, islands: tuple[tuple[float, float], ...], wanted: tuple[Kind, ...]) -> Arrival | None:
-        """The disc on one island that stands still, of the kinds that may come; at most one island is looked at in a frame."""
+        """The disc on one island that stands still, of the kinds that may come; one island is looked at at a time, some fits a frame."""
         before, self._before = self._before, islands
         self._refused = [(place, wait - 1) for place, wait in self._refused if wait > 1]
-        for island in islands:
-            if not any(_near(island, other, _STILL_PX) for other in before):
-                continue
-            if any(_near(island, other, _SAME_PX) for other, _ in self._refused):
-                continue
-            found = self._try(image, island, wanted)
-            if found is None:
-                self.refuse(island)
-            return found
-        return None
-
-    def _try(self, image: Image, island: tuple[float, float], wanted: tuple[Kind, ...]) -> Arrival | None:
+        if self._trial is not None and not any(_near(self._trial.island, island, _SAME_PX) for island in islands):
+            self._trial = None
         bare = self._scene.reference
         if bare is None:
             return None
+        if self._trial is None:
+            new = (i for i in islands if any(_near(i, b, _STILL_PX) for b in before) and not self._is_refused(i))
+            island = next(new, None)
+            if island is None:
+                return None
+            self._trial = self._begin(image, bare, island, wanted)
+        trial = self._trial
+        if not self._go_on(image, bare, trial):
+            return None
+        self._trial = None
+        found = self._told(image, trial, wanted)
+        if found is None:
+            self.refuse(trial.island)
+        return found
+
+    def _is_refused(self, island: tuple[float, float]) -> bool:
+        return any(_near(island, other, _SAME_PX) for other, _ in self._refused)
+
+    def _begin(self, image: Image, bare: Image, island: tuple[float, float], wanted: tuple[Kind, ...]) -> _Trial:
         px = np.array(island) * SHRINK + (SHRINK - 1) / 2
         holes = _dark_spots(image, bare, px, shape_of("striker").hole_mm * self._camera.px_per_mm(0.0, 0.0))
-        best: tuple[float, Kind, Fit] | None = None
         # A red piece stands for both colours: they differ in nothing that the fit looks at.
         sizes: list[Kind] = [*(["striker"] if "striker" in wanted else []), *(["red"] if {"red", "black"} & set(wanted) else [])]  # type: ignore[list-item]
+        starts: list[tuple[Kind, Array]] = []
         for size in sizes:
+            height = shape_of(size).height_mm
+            centre = self._camera.to_mm(px[None], height)[0]
+            starts += [(size, self._camera.to_mm(hole[None], height)[0]) for hole in holes]
+            starts += [(size, centre + step) for step in _STARTS_MM]
+        return _Trial(island, starts)
+
+    def _go_on(self, image: Image, bare: Image, trial: _Trial) -> bool:
+        """Try some more starts; True when all has been tried."""
+        for _ in range(_FITS_A_FRAME):
+            if not trial.starts:
+                return True
+            size, start = trial.starts.pop(0)
+            if size in trial.plain:
+                continue
             shape = shape_of(size)
-            centre = self._camera.to_mm(px[None], shape.height_mm)[0]
-            seen = [self._camera.to_mm(hole[None], shape.height_mm)[0] for hole in holes]
-            for start in [*seen, *(centre + step for step in _STARTS_MM)]:
-                fit = fit_smear(image, bare, self._camera, outline_at(self._camera, start, shape), np.zeros(2), BRIGHTNESS)
-                if fit is None or fit.explained < _LEAST_EXPLAINED or fit.gain < _LEAST_GAIN or fit.hole > _HOLE_SHARE * fit.face:
-                    continue
-                if not _on_surface(fit.axis_mm, shape.radius_mm):
-                    continue
-                if best is None or fit.gain * fit.explained > best[0]:
-                    best = (fit.gain * fit.explained, size, fit)
-                if best[0] > _PLAIN:
-                    break
-        if best is None:
+            fit = fit_smear(image, bare, self._camera, outline_at(self._camera, start, shape), np.zeros(2), BRIGHTNESS)
+            if fit is None or fit.explained < _LEAST_EXPLAINED or fit.gain < _LEAST_GAIN or fit.hole > _HOLE_SHARE * fit.face:
+                continue
+            if not _on_surface(fit.axis_mm, shape.radius_mm):
+                continue
+            if trial.best is None or fit.gain * fit.explained > trial.best[0]:
+                trial.best = (fit.gain * fit.explained, size, fit)
+            if trial.best[0] > _PLAIN:
+                trial.plain.add(size)
+        return not trial.starts
+
+    def _told(self, image: Image, trial: _Trial, wanted: tuple[Kind, ...]) -> Arrival | None:
+        if trial.best is None:
             return None
-        kind = best[1] if best[1] == "striker" else self._colour(image, outline_at(self._camera, best[2].axis_mm, shape_of("red")))
-        return Arrival(kind, best[2], island) if kind is not None and kind in wanted else None
+        _, size, fit = trial.best
+        kind = size if size == "striker" else self._colour(image, outline_at(self._camera, fit.axis_mm, shape_of("red")))
+        return Arrival(kind, fit, trial.island) if kind is not None and kind in wanted else None
 
     def _colour(self, image: Image, outline: Outline) -> Kind | None:
         """Red or black by the face against the bare table at the same place."""

@@ -27,7 +27,7 @@ from rules.facts import (
     TimelineEvent,
     Touched,
 )
-from rules.table import Side
+from rules.table import POCKET_RADIUS_MM, POCKETS_MM, Side
 from vision.motion.consistent import whole_incident, whole_stroke
 from vision.motion.measure import DOUBTFUL_MM
 from vision.motion.track import Track
@@ -39,6 +39,7 @@ _MOVED_MM: Final = 1.0  # a piece counts as touched from here (>= 1 mm is called
 _FOLLOWED_MM: Final = 0.6  # and the follower, apart from the measurement, must have seen it go about as far
 _GLIDES_MM_S: Final = 300.0  # hands and cues push pieces aside more slowly; struck ones are faster
 _PUSHED_MM: Final = 40.0  # a piece that nobody was near to and that went farther was struck
+_EDGE_MM: Final = 8.0  # a piece that lies no farther from the hole may lose its balance
 _SHAKEN_MM: Final = 15.0  # a jolt of the table moves pieces by less
 _LIFTED_MM: Final = 15.0  # a piece that was gone for a while and lies farther off has been in a hand
 _HELD_S: Final = 0.6  # a piece under a hand for as long may have been lifted; pushing takes less
@@ -75,8 +76,15 @@ class _Piece:
         return speeds[-2] if len(speeds) > 1 else 0.0
 
     @property
+    def edge_mm(self) -> float:
+        """How far beyond a pocket's edge its axis lay."""
+        return min(float(np.hypot(self.old.x_mm - x, self.old.y_mm - y)) for x, y in POCKETS_MM.values()) - POCKET_RADIUS_MM
+
+    @property
     def was_struck(self) -> bool:
         """It went as only a struck disc goes, or somewhere no arm was near."""
+        if self.track.pocket is not None and self.edge_mm < _EDGE_MM:
+            return False  # it lay on the edge and fell
         if self.speed_mm_s > _GLIDES_MM_S:
             return True
         return not self.track.by_arm and (self.way_mm > _PUSHED_MM or (self.new is None and self.track.pocket is None))

@@ -65,7 +65,8 @@ class Comings:
         self._frames += 1
         if self._guess is not None:
             return self._settle_guess(self._guess, image, t_s, struck=struck)
-        self._learn_left(image, still_for_s)
+        if self._learns_left(image, still_for_s):
+            return None
         striker = self.striker
         wanted: tuple[Kind, ...] = ("striker", "red", "black")
         if striker is not None and self._is_seen(striker, t_s):
@@ -116,10 +117,13 @@ class Comings:
         """The striker's track, wherever it is."""
         return next((t for t in self._tracker.tracks.values() if t.kind == "striker"), None)
 
-    def _learn_left(self, image: Image, still_for_s: float) -> None:
-        """What was under a disc that has been taken away: seen free, it is the table from now on, not a change that nothing explains."""
+    def _learns_left(self, image: Image, still_for_s: float) -> bool:
+        """What was under a disc that has been taken away: seen free, it is the table from now on, not a change that nothing explains.
+
+        True while such a place is being looked at.
+        """
         if still_for_s < _STILL_S:
-            return
+            return False
         for track in self._tracker.tracks.values():
             if track.state != "lost" or track.learned or track.left is None or self._tracker.is_beside_arm(track.left):
                 continue
@@ -129,7 +133,8 @@ class Comings:
                 track.seen_gone = not answer.shows
                 if track.seen_gone:
                     self._scene.learn(image, track.left)
-            return
+            return True
+        return False
 
     def _is_seen(self, track: Track, t_s: float) -> bool:
         """Whether a disc was where it is known to be in the frame at hand."""

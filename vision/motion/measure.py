@@ -25,12 +25,12 @@ _BELIEVED_MM: Final = 3.0  # the follower is right to a millimetre; a fit farthe
 _MOVED_MM: Final = 0.25  # a disc whose follower's place shifts by this much is measured again: touched pieces count from 1 mm
 _FLOOR_MM: Final = 0.15  # lens, pose and height tolerances that the fit's own scatter does not know of
 DOUBTFUL_MM: Final = 2.0  # sigma of a disc that was followed here and whose fit is not to be believed
-# A solid whose edges lie on edges of the picture is sharp to 0.04-0.12 mm at 1.1 mm a pixel, whatever its paint; on bare table, hands and
-# cloth 0.13 mm is passed by the sharpest of a hundred.
-_SHARP_MM: Final = 0.125
+# A solid whose edges lie on edges of the picture is sharp to 0.04-0.12 mm at 1.1 mm a pixel, whatever its paint, a striker to 0.09; on
+# bare table, hands and cloth the sharpest of a hundred places is at 0.13.
+_SHARP_MM: Final = {"striker": 0.105, "red": 0.125, "black": 0.125}
 _SHARP_AT_MM_PER_PX: Final = 1.1
 _LEAST_HOLE: Final = 0.8  # contrast of the hole in sigmas of a pixel; the dullest black piece shows 1.1
-_STEPS_A_FRAME: Final = 3  # of the fit, 3-4 ms each: with what a frame costs anyway they stay well under a frame's 16 ms in the median
+_STEPS_A_FRAME: Final = 2  # of the fit, 3-5 ms each: with what a frame costs anyway they stay under a frame's 16 ms
 _WAVERS_MM: Final = 0.5  # a follower's place at rest wavers by less
 
 
@@ -58,7 +58,7 @@ class Measurer:
         self._camera = camera
         self._tracks = tracks
         self._done: dict[str, NDArray[np.float64]] = {}
-        self._sharp_mm = _SHARP_MM / (_SHARP_AT_MM_PER_PX * camera.px_per_mm(0.0, 0.0))
+        self._coarser = 1 / (_SHARP_AT_MM_PER_PX * camera.px_per_mm(0.0, 0.0))
         self._job: _Job | None = None
         self._frame = 0
         self._left = _STEPS_A_FRAME
@@ -100,7 +100,7 @@ class Measurer:
                 next(job.steps)
             except StopIteration as done:
                 self._job = None
-                return self._answer(done.value, job.at_mm)
+                return self._answer(done.value, kind, job.at_mm)
         return None
 
     def measure(self, image: NDArray[np.uint8], track: Track, *, wait: bool = False) -> bool | None:
@@ -134,11 +134,11 @@ class Measurer:
             if o.id != but and o.state in ("rest", "active") and _SAME_MM < float(np.hypot(*(o.at_mm - at_mm))) < _NEAR_MM
         ]
 
-    def _answer(self, fit: Fit | None, at_mm: NDArray[np.float64]) -> Answer:
+    def _answer(self, fit: Fit | None, kind: Kind, at_mm: NDArray[np.float64]) -> Answer:
         if fit is None or not np.isfinite([fit.x_mm, fit.y_mm, fit.sigma_mm]).all():
             return Answer(shows=False, at_mm=at_mm, sigma_mm=DOUBTFUL_MM)
         away = float(np.hypot(fit.x_mm - at_mm[0], fit.y_mm - at_mm[1]))
-        if away > _BELIEVED_MM or fit.sharp_mm > self._sharp_mm or fit.hole < _LEAST_HOLE:
+        if away > _BELIEVED_MM or fit.sharp_mm > _SHARP_MM[kind] * self._coarser or fit.hole < _LEAST_HOLE:
             return Answer(shows=False, at_mm=at_mm, sigma_mm=DOUBTFUL_MM)
         return Answer(shows=True, at_mm=np.array([fit.x_mm, fit.y_mm]), sigma_mm=float(np.hypot(fit.sigma_mm, _FLOOR_MM)))
 

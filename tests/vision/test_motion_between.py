@@ -1,0 +1,148 @@
+"""Between strokes: who touched what, and what must not be called a touch; what is believed to be a disc."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import pytest
+
+from calibration import Calibration, Camera, Lens
+from rules.facts import Contact, Disc, Incident, Lifted, Pocketed, Stroke, TableShaken, Touched
+from virtual_table import VirtualTable, overhead, random_look
+from vision.motion.between import told_between
+from vision.motion.measure import Measurer
+from vision.motion.report import Spell
+from vision.motion.track import Sighting, Track
+
+FRAME_S = 1 / 60
+
+
+def piece(name, *places, by_arm=False, **more):
+    """A piece that lay at the first place and was seen at the others."""
+    seen = [Sighting(1.0 + i * FRAME_S, x, y, 0.1, 0.0) for i, (x, y) in enumerate(places)] if len(places) > 1 else []
+    kind = "black" if name[0] == "b" else "red"
+    return Track(
+        name, kind, np.array(places[-1], float), sightings=seen, woken_s=1.0, by_arm=by_arm, rest_seen_mm=np.array(places[0]), **more
+    )
+
+
+def told(tracks, arm="S", gone=(), side="S"):
+    striker = Track("striker", "striker", np.array([0.0, -420.0]))
+    everything = {t.id: t for t in [*tracks, striker]}
+    before, after = [], []
+    for t in everything.values():
+        start = t.at_mm if t.rest_seen_mm is None else t.rest_seen_mm
+        before.append(Disc(id=t.id, kind=t.kind, x_mm=float(start[0]), y_mm=float(start[1]), sigma_mm=0.2))
+        if t.id not in gone:
+            after.append(Disc(id=t.id, kind=t.kind, x_mm=float(t.at_mm[0]), y_mm=float(t.at_mm[1]), sigma_mm=0.2))
+    spell = Spell(before=before, arm_sides={arm: 9} if arm else {}, started_s=0.5)
+    return told_between(spell, everything, after, 3.0, side if arm else None)
+
+
+def first(fact, kind):
+    return next((e for e in fact.timeline if isinstance(e, kind)), None)
+
+
+def test_a_piece_pushed_by_a_hand_is_touched():
+    fact = told([piece("r1", (0, 0), (1, 0), (3, 0), by_arm=True), piece("b1", (100, 100))])
+    assert isinstance(fact, Incident)
+    assert first(fact, Touched).discs == ["r1"]
+    assert first(fact, Touched).confidence is None
+
+
+def test_a_piece_that_glides_was_struck_and_not_touched():
+    fast = [(0.0, 400.0 - 12.0 * i) for i in range(8)]
+    fact = told([piece("r1", *fast, by_arm=True)])
+    assert isinstance(fact, Stroke)
+    assert first(fact, Contact).confidence < 0.9
+
+
+def test_a_piece_that_went_far_with_no_arm_near_was_struck():
+    slow = [(0.0, 400.0 - 3.0 * i) for i in range(20)]
+    fact = told([piece("r1", *slow)])
+    assert isinstance(fact, Stroke)
+    assert first(fact, Contact).confidence < 0.9
+
+
+@pytest.mark.parametrize("arm", ["S", None])
+def test_pieces_that_jump_a_little_with_no_arm_near_are_a_shaken_table(arm):
+    fact = told([piece("r1", (0, 0), (2, 0), (3, 0)), piece("b1", (100, 100), (102, 100), (103, 100))], arm=arm)
+    assert first(fact, TableShaken).moved == ["r1", "b1"]
+    assert first(fact, Touched) is None
+
+
+def test_one_piece_that_shifts_with_no_arm_near_is_nobodys():
+    assert told([piece("r1", (0, 0), (2, 0), (3, 0))]) is None
+
+
+def test_a_shift_that_only_one_of_follower_and_measurement_saw_is_none():
+    shifted = piece("r1", (0, 0), (0.1, 0), (0.2, 0), by_arm=True)
+    shifted.at_mm = np.array([1.4, 0.0])
+    assert told([shifted]) is None
+
+
+def test_a_piece_taken_away_is_lifted_and_surely_only_when_its_place_was_seen_empty():
+    taken = piece("r1", (0, 0), (0, 0), by_arm=True, state="lost", seen_gone=True)
+    assert first(told([taken], gone=("r1",)), Lifted).confidence is None
+    taken.seen_gone = False
+    assert first(told([taken], gone=("r1",)), Lifted).confidence < 0.95
+
+
+def test_a_piece_taken_and_put_down_elsewhere_is_lifted_and_not_touched():
+    fact = told([piece("r1", (0, 0), (60, 0), (60, 0), by_arm=True, carried=True)])
+    assert first(fact, Lifted).disc == "r1"
+    assert first(fact, Touched) is None
+
+
+def test_a_piece_that_falls_by_itself_is_in_the_pocket_though_somebody_leans_on_the_rail():
+    fallen = piece("r1", (398, 398), (405, 405), (412, 412), state="gone", pocket="NE")
+    fact = told([fallen], gone=("r1",))
+    assert isinstance(fact, Incident)
+    assert first(fact, Pocketed).pocket == "NE"
+
+
+@pytest.fixture(scope="module")
+def filmed():
+    """A camera, a table's first picture with the places of its discs, and one with a hand over it."""
+    optics = overhead(1456, 1088)
+    camera = Camera(
+        Calibration(lens=msgspec.convert(optics.lens, Lens), rvec=[float(v) for v in optics.rvec], tvec=[float(v) for v in optics.tvec])
+    )
+    table = VirtualTable(seed=61, look=random_look(61), nothing="tidy")
+    image = table.next_frame().image
+    discs = table.truth_at(0.0)
+    table.skip(130)
+    return camera, image, discs, table.next_frame().image
+
+
+def test_a_closer_look_knows_discs_from_bare_table_and_hands(filmed):
+    camera, image, discs, with_hand = filmed
+    rng = np.random.default_rng(61)
+    measurer = Measurer(camera, {})
+    for disc in discs:
+        if disc.id in ("striker", "r1", "b1", "b2"):
+            place = np.array([disc.x_mm, disc.y_mm]) + rng.normal(0, 0.5, 2)
+            assert measurer.look("disc", image, disc.kind, place, wait=True).shows
+    places = np.array([(d.x_mm, d.y_mm) for d in discs])
+    spots = [spot for spot in rng.uniform(-360, 360, (40, 2)) if np.hypot(*(places - spot).T).min() > 60][:8]
+    assert not any(measurer.look("none", with_hand, "striker", spot, wait=True).shows for spot in spots)
+
+
+def test_a_closer_look_takes_several_frames_and_is_dropped_when_nobody_asks(filmed):
+    camera, image, discs, _ = filmed
+    place = next(np.array([d.x_mm, d.y_mm]) for d in discs if d.kind == "striker")
+    measurer = Measurer(camera, {})
+    answers = []
+    for _ in range(8):
+        measurer.next_frame()
+        answers.append(measurer.look("it", image, "striker", place))
+        if answers[-1] is not None:
+            break
+    assert len(answers) > 2
+    assert answers[-1].shows
+    measurer.next_frame()
+    assert measurer.look("it", image, "striker", place) is None
+    assert measurer.look("other", image, "striker", place) is None
+    for _ in range(2):
+        measurer.next_frame()
+    assert measurer.look("other", image, "striker", place, wait=True).shows
