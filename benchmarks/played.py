@@ -111,16 +111,16 @@ def followed(world: World, fps: float, camera: Camera, rng: np.random.Generator)
         gross = rng.random(len(times)) < GROSS
         seen[gross] += rng.normal(0, GROSS_MM, (int(gross.sum()), 2))
         visible = np.all([on for _, on in exposed], axis=0)
+        moved = np.hypot(*(seen - seen_at).T) > WAKE_MM
+        woken = (moved | ~visible) & ~gross
+        track.woken_s = float(times[int(np.argmax(woken))]) if woken.any() else 0.0
         for t, (x, y), is_on, luck in zip(times.tolist(), seen.tolist(), visible.tolist(), rng.random(len(times)).tolist(), strict=True):
             if not is_on or luck < (MISSING if len(track.sightings) >= EARLY else MISSING_EARLY):
                 continue
             if not track.sightings and math.hypot(x - seen_at[0], y - seen_at[1]) < WAKE_MM:
-                track.woken_s = t
                 continue
             track.sightings.append(Sighting(t, x, y, NOISE_MM, 0.0))
         _leave(world, true, track)
-        if not track.sightings and track.state != "rest":  # its place was empty from this frame on
-            track.woken_s = float(times[int(np.argmin(visible))])
     return tracks, before
 
 

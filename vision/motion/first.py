@@ -96,6 +96,10 @@ def _unexplained(
 ) -> tuple[list[Touch], First | None]:
     """No explanation holds: who it was is certain where only one can have been it, the time is not."""
     onset = may[0]
+    if _may_be_handed_on(paths, onset.id):
+        plain = [h for h in own if h.confidence >= _CLEAN and h.t_s < onset.moved_s]
+        if plain:  # a row that lies against something: the one that was struck stays
+            return list(hits), First((_partner(plain[0], striker),), plain[0].t_s, _CLEAN)
     mine = [h for h in own if onset.id in (h.disc, h.other)]
     t = min((h.t_s for h in mine), key=lambda t: abs(t - onset.began_s), default=onset.began_s)
     t = float(np.clip(t, onset.still_s, onset.moved_s))

@@ -37,6 +37,7 @@ _FRAMES: Final = 2  # after the first that shows a piece away: farther on, small
 _LEAST_AFTER_S: Final = 0.025
 _NEAR_MM: Final = 90.0  # pieces this near to what moved may have to do with it
 _MOST_DISCS: Final = 9
+_EARLY: Final = 3.0  # sigmas by which an onset worked out backwards may be too late
 _PLACE_MM: Final = 0.25  # how well a sighting is known against the rest places of others
 _GROWTH: Final = 0.03  # of the way after an impact: radii vary by 0.3 mm, rims and grain turn a push by a degree or two
 _REST_MM: Final = 0.3  # a disc that nobody saw moving is still within this
@@ -82,7 +83,9 @@ class _Case:
     def __init__(self, paths: Mapping[str, Path], striker: Path, may: Sequence[Onset], slowing_mm_s2: float, exposure_s: float) -> None:
         interval_s = frame_s(paths)
         moved_s = min(o.moved_s for o in may)
-        last_still_s = max((s.t_s for s in striker.seen if s.t_s < moved_s - 0.5 * interval_s), default=-np.inf)
+        # A piece that leaves slowly is seen away long after it was touched.
+        untouched_s = min(min(o.still_s, o.began_s - _EARLY * o.sigma_s) for o in may) + 1e-6
+        last_still_s = max((s.t_s for s in striker.seen if s.t_s <= untouched_s), default=-np.inf)
         self.run, self.from_s = _before(striker, last_still_s, slowing_mm_s2, interval_s, moved_s)
         self.until_s = moved_s + max(_FRAMES * interval_s, _LEAST_AFTER_S) + 0.3 * interval_s
         self.moved_s = moved_s

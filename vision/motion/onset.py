@@ -43,18 +43,26 @@ def onset(path: Path, interval_s: float) -> Onset | None:
     away = [float(np.hypot(s.x_mm - path.rest_mm[0], s.y_mm - path.rest_mm[1])) > _MOVED_MM for s in path.seen]
     first = next((k for k, is_away in enumerate(away) if is_away and (k + 1 == len(away) or away[k + 1])), None)
     if first is None or (first + 1 == len(away) and path.is_here):
-        if path.is_here or not path.woken_s:
-            return None
-        return Onset(path.id, path.woken_s - interval_s, path.woken_s, path.woken_s - interval_s / 2, interval_s / 2)
+        return None if path.is_here else _vanished(path, interval_s)
     moved_s = path.seen[first].t_s
-    still_s = path.seen[first - 1].t_s if first else moved_s - interval_s
-    if not first and path.woken_s < moved_s:
-        still_s = max(still_s, path.woken_s)
+    # Without a sighting at rest: its place was seen to change in one frame, and the piece was found in that one or later.
+    still_s = path.seen[first - 1].t_s if first else min(path.woken_s or moved_s, moved_s) - interval_s
     began_s, sigma_s = (still_s + moved_s) / 2, interval_s / 2
     start = path.breaks[0] if path.breaks else None
     if start is not None and start.before.speed_mm_s == 0 and start.after.speed_mm_s > _SLOW_MM_S:
         began_s, sigma_s = start.t_s, float(np.hypot(start.sigma_s, _MOVED_MM / 2 / start.after.speed_mm_s))
     return Onset(path.id, still_s, moved_s, began_s, sigma_s)
+
+
+def _vanished(path: Path, interval_s: float) -> Onset | None:
+    """A piece that was gone before it was seen anywhere else."""
+    if path.seen:
+        still_s = path.seen[-1].t_s
+    elif path.woken_s:
+        still_s = path.woken_s - interval_s
+    else:
+        return None
+    return Onset(path.id, still_s, still_s + interval_s, still_s + interval_s / 2, interval_s / 2)
 
 
 def first_movers(paths: Mapping[str, Path], striker: str) -> list[Onset]:
