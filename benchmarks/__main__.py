@@ -16,6 +16,7 @@ ALONE: Final = {
     "games": "whole matches on the virtual table against its truth",
     "quiet": "recordings in which nothing happens: what is told is a false call",
     "nudges": "pieces touched, lifted, shaken between strokes",
+    "evidence": "what filming costs the frame path, in time and memory",
     "fold": "a log of 100,000 entries",
 }
 

@@ -27,10 +27,10 @@ UnderWay = tuple[tuple[str, Kind, float, float], ...]  # id, kind, axis x and y 
 
 WIDEST_PX: Final = 1040  # of the clip: half a Global Shutter Camera's frame, enough to follow a disc, a third of the work
 RING_S: Final = 30.0  # a stroke is ruled on when all rests and hands are away; that is seldom later
-RING_BYTES: Final = 48_000_000  # 19 s at 60 frames a second of 41 kB, the virtual table's; noisier pictures get fewer seconds
-SHARP_BYTES: Final = 12_000_000  # some 60 full frames of 180 kB: those at rest and those in which a disc was set going
+RING_BYTES: Final = 36_000_000  # 15 s at 60 frames a second of 40 kB; noisier pictures get fewer seconds
+SHARP_BYTES: Final = 10_000_000  # some 50 full frames of 180 kB: those at rest and those in which a disc was set going
 TAKES: Final = 4  # strokes come seconds apart; more open at once means that nobody is writing
-_SMALL_QUALITY: Final = 80  # JPEG; the clip's own compression is coarser
+_SMALL_QUALITY: Final = 76  # JPEG; the clip's own compression is coarser
 _SHARP_QUALITY: Final = 90
 
 

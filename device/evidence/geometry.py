@@ -12,6 +12,7 @@ from msgspec import UnsetType
 from numpy.typing import NDArray
 
 from device.evidence.film import Shot
+from device.evidence.moment import Point
 from rules.facts import Contact, Incident, Returned, Stroke, Struck
 from rules.reading import SIGMAS
 from rules.ruling import Ruling
@@ -21,7 +22,6 @@ from rules.table import (
     TOWARD,
     ZONE_LINE_MM,
     Kind,
-    Side,
     Zone,
     depth_mm,
     hole_radius_mm,
@@ -68,6 +68,7 @@ class Meeting:
     other: str
     other_kind: Kind
     other_mm: Array
+    t_s: float
 
     @property
     def normal(self) -> Array:
@@ -125,6 +126,17 @@ def return_gauge(fact: Stroke, ruling: Ruling, seen: dict[str, list[tuple[float,
     return Gauge(striker.id, "striker", fact.side, axis, outward, axis - outward * margin_mm, axis, margin_mm, back.sigma_mm or 0.0)
 
 
+def fall_of(point: Point, seen: dict[str, list[tuple[float, float, float]]]) -> tuple[str, float, float] | None:
+    """The disc that fell or left at the deciding moment, and where it was last seen by then (mm), None where nothing did."""
+    if point.event not in ("pocket", "over_rail"):
+        return None
+    name = next((disc for disc in point.discs if seen.get(disc)), None)
+    if name is None:
+        return None
+    before = [p for p in seen[name] if p[0] <= point.t_s] or seen[name][:1]
+    return name, before[-1][1], before[-1][2]
+
+
 def meetings(fact: Stroke | Incident, seen: dict[str, list[tuple[float, float, float]]]) -> list[Meeting]:
     """The first contact of a stroke: one disc, or several that were reached together."""
     if isinstance(fact, Incident):
@@ -144,7 +156,7 @@ def meetings(fact: Stroke | Incident, seen: dict[str, list[tuple[float, float, f
             continue
         at = np.array([other.x_mm, other.y_mm])
         reach = radius_mm(striker.kind) + radius_mm(other.kind)
-        out.append(Meeting(striker.id, _touching(came, at, reach), name, other.kind, at))
+        out.append(Meeting(striker.id, _touching(came, at, reach), name, other.kind, at, touch.t))
     return out
 
 
@@ -162,11 +174,6 @@ def _touching(came: list[Array], at: Array, reach_mm: float) -> Array:
     if aside >= reach_mm:
         return np.asarray(at + (foot - at) / aside * reach_mm, dtype=np.float64)
     return np.asarray(foot - way * math.sqrt(reach_mm**2 - aside**2), dtype=np.float64)
-
-
-def own_zone(fact: Stroke | Incident) -> Side | None:
-    """Whose zone matters."""
-    return fact.side
 
 
 def line_points(zone: Zone, near_mm: Array, half_mm: float, offset_mm: float = 0.0) -> list[tuple[float, float]]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from calibration.camera import Camera
 from device.evidence.film import Image, Shot
-from device.evidence.geometry import Gauge, Meeting, gauge_of, line_points, meetings, return_gauge, ways
+from device.evidence.geometry import Gauge, Meeting, fall_of, gauge_of, line_points, meetings, return_gauge, ways
 from device.evidence.moment import Point
 from device.evidence.pen import AMBER, BLUE, CYAN, GREEN, INK, ORANGE, VIOLET, WHITE, Colour, View, text
 from rules.facts import Disc, Incident, Stroke, Struck
@@ -43,6 +43,8 @@ _SHARP_NS: Final = 25_000_000  # a full picture this near to the moment shows it
 _AFTER_S: Final = 2.0  # of the ways after the moment: as much as the clip shows
 _SCALES_MM: Final = (5.0, 10.0, 20.0, 60.0)  # as on the board: the smallest that holds the band
 _HOW: Final[dict[str, Colour]] = {"dark": BLUE, "light": ORANGE, "close": VIOLET}
+_FAR_MM: Final = 30.0  # a clearance that needs so much has its ends above and below, and room for the figure between them
+_FALL_MM: Final = 85.0  # around a pocket: the whole of it, and the way into it
 _QUALITY: Final = 88
 
 
@@ -59,8 +61,12 @@ class Scene:
     entry: int
 
     def at_moment(self) -> Shot:
-        """The picture of the deciding moment, sharp where there is a sharp one."""
-        at_ns = self.point.t_s * 1e9
+        """The picture of the deciding moment."""
+        return self.at(self.point.t_s)
+
+    def at(self, t_s: float) -> Shot:
+        """The picture nearest to a time, sharp where there is a sharp one."""
+        at_ns = t_s * 1e9
         sharp = min(self.sharp, key=lambda s: abs(s.t_ns - at_ns), default=None)
         if sharp is not None and abs(sharp.t_ns - at_ns) <= _SHARP_NS:
             return sharp
@@ -81,18 +87,21 @@ def draw_still(scene: Scene) -> bytes:
     met = meetings(scene.fact, seen)
     gauge = gauge_of(scene.fact, scene.ruling)
     gauge_shot = scene.at_rest()
-    if isinstance(scene.fact, Stroke) and (gauge is None or scene.point.event == "returned"):
+    if isinstance(scene.fact, Stroke) and scene.point.event == "returned":
         back = return_gauge(scene.fact, scene.ruling, seen)
         if back is not None:
             gauge, gauge_shot = back, scene.at_moment()
     moved = _moved(scene.fact) if isinstance(scene.fact, Incident) else []
-    close_ups = [kind for kind, there in (("gauge", gauge), ("contact", met), ("moved", moved)) if there][:2]
+    fall = fall_of(scene.point, seen)
+    close_ups = [kind for kind, there in (("gauge", gauge), ("fall", fall), ("contact", met), ("moved", moved)) if there][:2]
     width = SIZE_PX[0] - _SIDE_PX - 3 * _GAP_PX if close_ups else 0
     heights = [_SIDE_PX] if len(close_ups) < 2 else [_FIRST_PX, _SIDE_PX - _GAP_PX - _FIRST_PX]
     panels = []
     for kind, height in zip(close_ups, heights, strict=False):
         if kind == "gauge" and gauge is not None:
             panels.append(_gauge_panel(gauge, gauge_shot, scene.camera, (width, height)))
+        elif kind == "fall" and fall is not None:
+            panels.append(_fall_panel(fall, scene, seen, (width, height)))
         elif kind == "contact":
             panels.append(_contact_panel(met, scene, seen, (width, height)))
         else:
@@ -180,7 +189,8 @@ def _gauge_panel(gauge: Gauge, shot: Shot, camera: Camera, size_px: tuple[int, i
     view.frame(colour)
     value = f"{gauge.value_mm:+.1f} ± {SIGMAS * gauge.sigma_mm:.1f} mm".replace("-", "\u2212")
     is_above = view.px(gauge.from_mm, 0.0)[1] < foot[1] - 1  # the figure stands where the line is not
-    text(view.image, value, (28, photo[1] - 34 if is_above else 88), 70, colour, bold=True, box=True)
+    baseline = photo[1] // 2 if half_mm > _FAR_MM else photo[1] - 30 if is_above else 76
+    text(view.image, value, (28, baseline), 58, colour, bold=True, box=True)
     return np.vstack([view.image, _scale_strip(gauge, (size_px[0], _STRIP_PX))])
 
 
@@ -249,11 +259,11 @@ def _contact_panel(met: list[Meeting], scene: Scene, seen: dict[str, list[tuple[
     points = np.array([first.striker_mm, *(m.other_mm for m in met)])
     middle = points.mean(axis=0)
     half_mm = float(np.abs(points - middle).max()) + 30.0
-    shot = scene.at_moment()
-    view = View(shot, scene.camera, (float(middle[0]), float(middle[1])), half_mm * max(1.0, size_px[0] / size_px[1]), size_px)
+    touch_s = first.t_s
+    half_mm *= max(1.0, size_px[0] / size_px[1])
+    view = View(scene.at(touch_s), scene.camera, (float(middle[0]), float(middle[1])), half_mm, size_px)
     view.dim(0.82)
-    struck_s = next((e.t for e in scene.fact.timeline if isinstance(e, Struck)), scene.point.t_s)
-    touch_s = scene.point.t_s if scene.point.event == "contact" else struck_s
+    struck_s = next((e.t for e in scene.fact.timeline if isinstance(e, Struck)), touch_s)
     came = [view.px((x, y), STRIKER_THICKNESS_MM) for t, x, y in seen.get(first.striker, []) if struck_s <= t < touch_s]
     here = view.px(first.striker_mm, STRIKER_THICKNESS_MM)
     if came:
@@ -284,6 +294,27 @@ def _ruler(view: View) -> None:
     right, y = view.width - 24.0, view.height - 26.0
     view.line([(right - length, y - 8), (right - length, y), (right, y), (right, y - 8)], WHITE, 3)
     text(view.image, "10 mm", (round(right - length - 96), round(y) + 4), 26, WHITE, box=True)
+
+
+# --- what fell or left -----------------------------------------------------------------------------------------------------------
+
+
+def _fall_panel(
+    fall: tuple[str, float, float], scene: Scene, seen: dict[str, list[tuple[float, float, float]]], size_px: tuple[int, int]
+) -> Image:
+    name, x_mm, y_mm = fall
+    half_mm = _FALL_MM * max(1.0, size_px[0] / size_px[1])
+    view = View(scene.at_moment(), scene.camera, (x_mm, y_mm), half_mm, size_px)
+    view.dim(0.9)
+    kinds = {d.id: d.kind for d in (scene.fact.before.discs if scene.fact.before is not None else [])}
+    kind = kinds.get(name, "red")
+    came = [view.px((x, y), thickness_mm(kind)) for t, x, y in seen[name] if t <= scene.point.t_s]
+    if len(came) > 1:
+        view.line(came, AMBER if is_striker(kind) else CYAN, 4)
+        view.circle(came[-1], radius_mm(kind) * view.scale, AMBER if is_striker(kind) else CYAN, 4)
+    _ruler(view)
+    view.frame(GREEN)
+    return view.image
 
 
 # --- what was moved by hand ---------------------------------------------------------------------------------------------------
