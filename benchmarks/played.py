@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.baseline import Baseline, Place
 from calibration.camera import Camera
 from rules.facts import Disc
 from rules.table import Kind, Pocket, radius_mm
@@ -134,6 +135,23 @@ def _leave(world: World, true: TrueTrack, track: Track) -> None:
         track.state, track.pocket = "gone", pockets[gone.b]
     else:
         track.state = "lost"
+
+
+def plainly_followed(tracks: Mapping[str, Track]) -> Baseline:
+    """The same places without names, followed by the baseline from shortly before the first thing moves."""
+    times = sorted({s.t_s for t in tracks.values() for s in t.sightings})
+    seen = {t.id: {s.t_s: np.array([s.x_mm, s.y_mm]) for s in t.sightings} for t in tracks.values()}
+    plain = Baseline()
+    for t in [times[0] - 0.02, *times] if times else []:
+        frame = []
+        for track in tracks.values():
+            own = seen[track.id]
+            first = track.sightings[0].t_s if track.sightings else math.inf
+            at = own.get(t) if t >= first else (track.at_mm if track.state == "rest" or t < (track.woken_s or first) else None)
+            if at is not None:
+                frame.append(Place(track.kind, at, track.id))
+        plain.push(t, frame)
+    return plain
 
 
 def nearest_approach(tracks: Mapping[str, Track]) -> str | None:

@@ -33,33 +33,39 @@ class Tally:
     pocket_ms: list[float] = field(default_factory=list)
     depth_mm: list[float] = field(default_factory=list)
     rest_mm: list[float] = field(default_factory=list)
+    plain_ms: list[float] = field(default_factory=list)
     told_s: float = 0.0
+
+    @property
+    def strokes(self) -> int:
+        """How many have been scored."""
+        return sum(self.counts[name] for name in ("right", "wrong", "unsure", "no_stroke"))
 
     def add(self, other: Tally) -> None:
         """Take another tally in."""
         self.counts.update(other.counts)
         self.told_s += other.told_s
-        for name in ("first_ms", "contact_ms", "pocket_ms", "depth_mm", "rest_mm"):
+        for name in ("first_ms", "contact_ms", "pocket_ms", "depth_mm", "rest_mm", "plain_ms"):
             getattr(self, name).extend(getattr(other, name))
 
     def lines(self) -> list[str]:
         """For people."""
         n = self.counts
         decided = n["right"] + n["wrong"]
-        strokes = decided + n["unsure"] + n["no_stroke"]
+        strokes = self.strokes
         return [
             f"{strokes} strokes: decided {_share(decided, strokes)}, right of decided {_share(n['right'], decided)} ({n['wrong']} wrong, "
             f"{n['unsure']} unsure, {n['no_stroke']} not told)",
             f"together: gap < 1 ms said {n['together_said']} of {n['together_true']}, said beyond 8 ms {n['together_wrong']}; "
             f"rails before first contact wrong {n['rails_before_wrong']} of {n['right']}; "
             f"rail order of the whole stroke right {_share(n['rails_right'], n['rails_right'] + n['rails_wrong'])}",
-            f"first contact time p50/p95/max {_spread(self.first_ms)} ms; all contacts {_spread(self.contact_ms)} ms, "
+            f"first contact time p50/p95/max {spread(self.first_ms)} ms; all contacts {spread(self.contact_ms)} ms, "
             f"found {_share(n['contacts_found'], n['contacts_true'])}, invented {_share(n['contacts_invented'], n['contacts_told'])}",
             f"pockets missed {n['pockets_missed']}, invented {n['pockets_invented']} of {n['pockets_true']}, "
-            f"time {_spread(self.pocket_ms)} ms; over rail missed {n['over_missed']}, invented {n['over_invented']} of {n['over_true']}",
+            f"time {spread(self.pocket_ms)} ms; over rail missed {n['over_missed']}, invented {n['over_invented']} of {n['over_true']}",
             f"returned missed {n['returned_missed']}, invented {n['returned_invented']} of {n['returned_true']}, "
-            f"depth {_spread(self.depth_mm)} mm; swapped names {n['swapped']} of {n['named']}"
-            + (f"; rest places {_spread(self.rest_mm)} mm" if self.rest_mm else ""),
+            f"depth {spread(self.depth_mm)} mm; swapped names {n['swapped']} of {n['named']}"
+            + (f"; rest places {spread(self.rest_mm)} mm" if self.rest_mm else ""),
         ]
 
 
@@ -67,7 +73,8 @@ def _share(part: int, whole: int) -> str:
     return f"{part / whole:.2%}" if whole else "-"
 
 
-def _spread(values: Sequence[float]) -> str:
+def spread(values: Sequence[float]) -> str:
+    """Median, 95th percentile and largest of errors."""
     return "/".join(f"{float(np.percentile(values, q)):.2f}" for q in (50, 95, 100)) if values else "-"
 
 
