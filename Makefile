@@ -12,7 +12,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-all lint format bench system-packages clean
+.PHONY: help setup run test test-all test-train train lint format bench bench-strokes system-packages clean
 AXE := node_modules/axe-core/axe.min.js
 
 help: ## this list
@@ -69,6 +69,22 @@ format: $(VENV)/.dev-stamp ## put the code into house format
 
 bench: $(VENV)/.dev-stamp ## speed, memory and accuracy as figures, against named alternatives in the same run
 	@$(BIN)/python -m benchmarks
+
+bench-strokes: $(VENV)/.dev-stamp ## the full figures of strokes: 5,000 at position level, 300 on film, a rolling shutter; hours, with progress
+	@$(BIN)/python -m benchmarks strokes 5000
+	@$(BIN)/python -m benchmarks filmed 300
+	@$(BIN)/python -m benchmarks shutter
+
+$(VENV)/.train-stamp: $(VENV)/.dev-stamp
+	@echo "installing what training needs into $(VENV) ..."
+	@$(PIP) --editable '.[train]'
+	@touch $@
+
+train: $(VENV)/.train-stamp ## make models/discs.onnx and its card from nothing, about two hours on two cores; ARGS="..." are added
+	@$(BIN)/python -m models.training $(ARGS)
+
+test-train: $(VENV)/.train-stamp ## a trial training and its tests
+	@$(BIN)/python -m pytest tests/models $(ARGS)
 
 clean: ## remove everything that make made
 	rm -rf $(VENV) node_modules build *.egg-info out .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks .coverage

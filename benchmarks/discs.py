@@ -18,10 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration import Calibration, Camera, Lens
-from rules.table import PIECE_DIAMETER_MM
+from rules.table import PIECE_DIAMETER_MM, Kind
 from virtual_table import overhead, random_look, render_still
 from virtual_table.layout import scattered
-from vision.discs.find import find_discs
+from vision.detect import detect
+from vision.discs.eyes import eyes
+from vision.discs.kinds import wood_light
 from vision.discs.refit import refit_many
 from vision.discs.topview import MM_PER_PX, TopView, view_from_above
 
@@ -61,7 +63,12 @@ def blobs(image: NDArray[np.uint8], camera: Camera) -> Places:
 
 def ours(image: NDArray[np.uint8], camera: Camera) -> Places:
     """This product on a single still."""
-    return np.array([(found.x_mm, found.y_mm) for found in find_discs(image, camera)]).reshape(-1, 2)
+    return np.array([(disc.x_mm, disc.y_mm) for disc in detect(image, camera).discs]).reshape(-1, 2)
+
+
+def geometry(image: NDArray[np.uint8], camera: Camera) -> Places:
+    """The same without its network."""
+    return np.array([(disc.x_mm, disc.y_mm) for disc in detect(image, camera, geometry_alone=True).discs]).reshape(-1, 2)
 
 
 def _pairs(true: Places, found: Places) -> list[float]:
@@ -84,8 +91,13 @@ def main(argv: list[str]) -> None:
     optics = overhead()
     lens = Lens(width=optics.width, height=optics.height, K=optics.K.tolist(), dist=optics.dist.tolist())
     camera = Camera(Calibration(lens=lens, rvec=optics.rvec.tolist(), tvec=optics.tvec.tolist()))
-    methods: dict[str, Callable[[NDArray[np.uint8], Camera], Places]] = {"detect": ours, "HoughCircles": hough, "SimpleBlobDetector": blobs}
-    errors: dict[str, list[float]] = {name: [] for name in (*methods, "follow")}
+    methods: dict[str, Callable[[NDArray[np.uint8], Camera], Places]] = {
+        "detect": ours,
+        "by geometry alone": geometry,
+        "HoughCircles": hough,
+        "SimpleBlobDetector": blobs,
+    }
+    errors: dict[str, list[float]] = {name: [] for name in (*methods, "follow", "watch at rest")}
     times: dict[str, list[float]] = {name: [] for name in errors}
     missed = dict.fromkeys(errors, 0)
     phantoms = dict.fromkeys(errors, 0)
@@ -102,7 +114,22 @@ def main(argv: list[str]) -> None:
         ) -> Places:
             return refit_many(image, camera, true + 0.5, [kind for _, kind, _, _ in placed]).centres_mm
 
-        for name, method in (*methods.items(), ("follow", follow)):
+        wood = wood_light(view_from_above(image, camera))  # the watcher looks at it now and then, not in every frame
+
+        def at_rest(
+            image: NDArray[np.uint8],
+            camera: Camera,
+            true: Places = true,
+            placed: list[tuple[str, Kind, float, float]] = placed,
+            wood: Places = wood,
+        ) -> Places:
+            network = eyes()
+            assert network is not None
+            kinds = [kind for _, kind, _, _ in placed]
+            near = refit_many(image, camera, true + 0.5, list(kinds)).centres_mm
+            return near + np.array([opinion.shift_mm for opinion in network.look(image, camera, near, kinds, wood)])
+
+        for name, method in (*methods.items(), ("follow", follow), ("watch at rest", at_rest)):
             start = time.perf_counter()
             found = method(image, camera)
             times[name].append(1e3 * (time.perf_counter() - start))

@@ -11,7 +11,7 @@ import numpy as np
 from calibration import Calibration, Camera, Lens
 from virtual_table import overhead, random_look, render_still
 from virtual_table.layout import scattered
-from vision.discs.find import find_discs
+from vision.detect import detect
 
 SEEDS = 1000
 
@@ -25,7 +25,7 @@ def main(argv: list[str]) -> None:
     camera = Camera(Calibration(lens=lens, rvec=optics.rvec.tolist(), tvec=optics.tvec.tolist()))
     placed = [(name, *where) for name, where in scattered(np.random.default_rng(7), 8, 8).items()]
     look = random_look(7)
-    counts = Counter(len(find_discs(render_still(placed, optics, look, seed), camera)) for seed in range(seeds))
+    counts = Counter(len(detect(render_still(placed, optics, look, seed), camera).discs) for seed in range(seeds))
     print(f"{counts[len(placed)]} of {seeds} seeds give the right count, {len(placed)}; all counts: {dict(sorted(counts.items()))}")
 
 

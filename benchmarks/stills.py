@@ -1,6 +1,6 @@
 """Accuracy on stills with truth: calibration error, discs found, phantoms, kinds, poses, error per camera and lamp, dark/light.
 
-    python -m benchmarks stills FOLDER [--no-lens] [--json OUT]
+    python -m benchmarks stills FOLDER [--no-lens] [--geometry-alone] [--json OUT]
 
 A picture whose camera was turned by quarters is read with the `--south` that a person would give once; all else is the product's own.
 """
@@ -131,7 +131,7 @@ class Tally:
         }
 
 
-def one(tally: Tally, truth: dict[str, Any], image_path: Path, *, with_lens: bool, verbose: bool) -> None:
+def one(tally: Tally, truth: dict[str, Any], image_path: Path, *, with_lens: bool, geometry_alone: bool, verbose: bool) -> None:
     """Measure one picture."""
     tally.count["images"] += 1
     true_cam = true_camera(truth)
@@ -149,7 +149,7 @@ def one(tally: Tally, truth: dict[str, Any], image_path: Path, *, with_lens: boo
         return
     camera = Camera(fit.calibration)
     tally.grid.append(grid_error_mm(camera, true_cam))
-    found = detect(image, camera).discs
+    found = detect(image, camera, geometry_alone=geometry_alone).discs
     seconds = time.perf_counter() - start
     pairs = pair(pieces, found)
     worst = 0.0
@@ -181,6 +181,7 @@ def main(argv: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="benchmarks stills", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--no-lens", action="store_true", help="without the lens file")
+    parser.add_argument("--geometry-alone", action="store_true", help="without the network")
     parser.add_argument("--only", default="", help="only pictures whose name holds this")
     parser.add_argument("--json", type=Path)
     parser.add_argument("-v", action="store_true", help="a line a picture")
@@ -189,7 +190,7 @@ def main(argv: list[str]) -> None:
     for path in sorted(args.folder.glob("*.json")):
         image = next((p for p in (path.with_suffix(s) for s in (".png", ".jpg", ".jpeg")) if p.exists()), None)
         if image is not None and args.only in path.name:
-            one(tally, load(path), image, with_lens=not args.no_lens, verbose=args.v)
+            one(tally, load(path), image, with_lens=not args.no_lens, geometry_alone=args.geometry_alone, verbose=args.v)
     result = json.dumps(tally.result(), indent=1)
     print(result)
     if args.json:

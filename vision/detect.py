@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +11,8 @@ from calibration import Camera
 from calibration.covariance import table_sigma_mm
 from rules.errors import InputUnusable
 from rules.facts import SeenDisc, SeenDiscs
+from vision.discs.eyes import eyes
 from vision.discs.find import Found, find_discs
-
-# Chips, shadows and turning tolerance move an edge by more than its noise: sigma grows by a factor and by a part of a pixel.
-SCATTER_FACTOR: Final = 1.7
-LEAST_SIGMA_PX: Final = 0.14
-
-
-def _sigma_mm(found: Found, camera: Camera) -> float:
-    x, y = found.x_mm, found.y_mm
-    own = math.hypot(SCATTER_FACTOR * found.sigma_mm, found.spread_mm, LEAST_SIGMA_PX / camera.px_per_mm(x, y))
-    return math.hypot(own, table_sigma_mm(camera.calibration, x, y))
 
 
 def _record(found: Found, camera: Camera) -> SeenDisc:
@@ -32,13 +22,13 @@ def _record(found: Found, camera: Camera) -> SeenDisc:
         x_mm=x,
         y_mm=y,
         pose=found.pose,
-        sigma_mm=_sigma_mm(found, camera),
+        sigma_mm=math.hypot(found.sigma_mm, table_sigma_mm(camera.calibration, x, y)),
         confidence=min(1.0, found.rim + found.hole),
         clearance_mm=camera.clearances_mm(found.kind, x, y),
     )
 
 
-def detect(image: NDArray[np.uint8], camera: Camera) -> SeenDiscs:
+def detect(image: NDArray[np.uint8], camera: Camera, *, geometry_alone: bool = False) -> SeenDiscs:
     """Find every disc in one picture.
 
     Parameters
@@ -47,6 +37,8 @@ def detect(image: NDArray[np.uint8], camera: Camera) -> SeenDiscs:
         uint8 BGR (height, width, 3).
     camera
         Calibrated camera of that picture.
+    geometry_alone
+        Leave the network out, as where it can't be loaded.
 
     Returns
     -------
@@ -61,4 +53,5 @@ def detect(image: NDArray[np.uint8], camera: Camera) -> SeenDiscs:
     if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8:
         raise InputUnusable(f"a picture of uint8 BGR is needed, not {image.dtype} of shape {image.shape}")
     camera.lens.check_size(image.shape[1], image.shape[0], "detect")
-    return SeenDiscs(discs=[_record(found, camera) for found in find_discs(image, camera)])
+    network = None if geometry_alone else eyes()
+    return SeenDiscs(discs=[_record(found, camera) for found in find_discs(image, camera, network)])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import cv2
 import numpy as np
 import pytest
@@ -112,3 +114,17 @@ def test_pdf_has_the_sheets_true_size():
     assert [float(v) / 72 * 25.4 for v in box[2:]] == pytest.approx([210, 297], abs=0.1)
     place = int(data.rsplit(b"startxref\n", 1)[1].split()[0])
     assert data[place : place + 4] == b"xref"
+
+
+@pytest.mark.parametrize(("eye", "published_focal_px"), [("left", 535.9), ("right", 537.6)])
+def test_opencvs_own_sample_pictures(eye, published_focal_px):
+    folder = Path("/usr/share/doc/opencv-doc/examples/data")
+    paths = sorted(folder.glob(f"{eye}[0-9]*.jpg"))
+    if not paths:
+        pytest.skip("Debian's package opencv-doc is not installed")
+    fit = lens_from_pictures([(path.name, cv2.imread(str(path), cv2.IMREAD_GRAYSCALE)) for path in paths])
+    assert fit.views >= 12
+    assert fit.held_out_px < 0.3
+    assert fit.lens.K[0][0] == pytest.approx(published_focal_px, rel=0.01)
+    with pytest.raises(InputUnusable, match="views"):
+        lens_from_pictures([(path.name, cv2.imread(str(path), cv2.IMREAD_GRAYSCALE)) for path in paths[:3]])

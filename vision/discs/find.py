@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 
 from calibration import Camera
 from rules.facts import Pose
-from rules.table import HALF_MM, Kind
+from rules.table import HALF_MM, PIECE_THICKNESS_MM, Kind
+from vision.discs.eyes import POSES, Eyes, Opinion
 from vision.discs.fit import Fit, Neighbour, fit_disc
+from vision.discs.fuse import Place, fitted_sigma_mm, fuse
+from vision.discs.kinds import wood_light
 from vision.discs.lamp import DOUBT, lamp_pull, without_pull
 from vision.discs.regions import FOOT_MM, MIRRORED_FOOT_MM
 from vision.discs.select import OVERLAP, Chosen, choose, on_surface
@@ -45,14 +48,17 @@ RIVAL_LIKELY: Final = 0.1  # the same for two closest looks: what is still open 
 LEAST_SHIFT_MM: Final = 1.0  # below this upper and lower edge lie within the fit's reach of each other
 MOVED_MM: Final = 1.0  # a neighbour that moved further makes a new first look worth while
 RAIL_PULL_MM: Final = 8.0  # a circle taken for the rim of a disc at a rail lies at most about this far off
-TILTED_SIGMA_MM: Final = 3.0  # of a disc on a pocket's edge, whose place is the middle of its face
+TILTED_SIGMA_MM: Final = 3.0  # of a disc on a pocket's edge or on its side, whose place is the middle of what is seen
+STACKED_SIGMA_MM: Final = 0.4  # how far a piece that lies on another may be tilted out of place
+SURE_POSE: Final = 0.6  # probability from which the network's word on how a disc lies is taken
+POSE_DOUBT_MM: Final = 3.0  # how far off a place is when a disc lies otherwise than it was taken to lie
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
     """One disc, before the camera's own uncertainty is added.
 
-    `sigma_mm` per axis is the fit's own; `spread_mm` per axis says how far apart places lie that were hardly told apart.
+    `sigma_mm` per axis is that of fit and network together.
     """
 
     kind: Kind
@@ -60,7 +66,6 @@ class Found:
     x_mm: float
     y_mm: float
     sigma_mm: float
-    spread_mm: float
     rim: float
     hole: float
 
@@ -212,9 +217,10 @@ def _final(image: NDArray[np.uint8], camera: Camera, one: Chosen, look: _Look, n
     return fit, replace(best, spread_mm=spread)
 
 
-def find_discs(image: NDArray[np.uint8], camera: Camera) -> list[Found]:
-    """Every disc on the table in `image` (uint8 BGR), those in the pockets' bags left out."""
-    chosen = choose(view_from_above(image, camera), camera)
+def find_discs(image: NDArray[np.uint8], camera: Camera, network: Eyes | None) -> list[Found]:
+    """Every disc on the table in `image` (uint8 BGR), those in the pockets' bags left out; by geometry alone without a `network`."""
+    view = view_from_above(image, camera)
+    chosen = choose(view, camera)
     looks = _first_looks(image, camera, chosen)
     found: list[Found] = []
     fits: list[tuple[int, Fit]] = []
@@ -224,7 +230,7 @@ def find_discs(image: NDArray[np.uint8], camera: Camera) -> list[Found]:
         look = looks[index]
         if one.pose == "on_edge":
             candidate = one.candidate
-            found.append(Found(one.kind, one.pose, one.x_mm, one.y_mm, 0.0, TILTED_SIGMA_MM, candidate.rim, candidate.hole))
+            found.append(Found(one.kind, one.pose, one.x_mm, one.y_mm, TILTED_SIGMA_MM, candidate.rim, candidate.hole))
             continue
         fit, settled = _final(image, camera, one, look, _near(looks, chosen, index, refused))
         if fit is None or not _confirmed(one, fit):
@@ -233,8 +239,46 @@ def find_discs(image: NDArray[np.uint8], camera: Camera) -> list[Found]:
         looks[index] = settled
         fits.append((index, fit))
     pull = lamp_pull([fit for _, fit in fits], camera)
+    places = []
     for index, fit in fits:
-        one, spread = chosen[index], math.hypot(looks[index].spread_mm, DOUBT * float(np.hypot(*pull)))
         x, y = without_pull(fit, pull)
-        found.append(Found(one.kind, one.pose, x, y, fit.sigma_mm, spread, one.candidate.rim, one.candidate.hole))
+        spread = math.hypot(looks[index].spread_mm, DOUBT * float(np.hypot(*pull)))
+        places.append(Place(x, y, fitted_sigma_mm(fit.sigma_mm, spread, camera.px_per_mm(x, y))))
+    opinions = _opinions(image, camera, network, [chosen[index] for index, _ in fits], places, wood_light(view))
+    for (index, _), place, opinion in zip(fits, places, opinions, strict=True):
+        one, near = chosen[index], _near(looks, chosen, index, refused)
+        pose, settled_at = _judged(image, camera, one, place, opinion, near)
+        found.append(Found(one.kind, pose, settled_at.x_mm, settled_at.y_mm, settled_at.sigma_mm, one.candidate.rim, one.candidate.hole))
     return found
+
+
+def _opinions(
+    image: NDArray[np.uint8], camera: Camera, network: Eyes | None, chosen: list[Chosen], places: list[Place], wood: Array
+) -> list[Opinion | None]:
+    """The network's opinion on every disc that seems to lie flat; None where there is no network."""
+    out: list[Opinion | None] = [None] * len(chosen)
+    flat = [k for k, one in enumerate(chosen) if one.pose == "flat"]
+    if network is not None and flat:
+        centres = np.array([(places[k].x_mm, places[k].y_mm) for k in flat])
+        for k, opinion in zip(flat, network.look(image, camera, centres, [chosen[k].kind for k in flat], wood), strict=True):
+            out[k] = opinion
+    return out
+
+
+def _judged(
+    image: NDArray[np.uint8], camera: Camera, one: Chosen, place: Place, opinion: Opinion | None, near: list[Neighbour]
+) -> tuple[Pose, Place]:
+    """How a disc lies and where, from the fit and the network's opinion."""
+    if opinion is None:
+        return one.pose, place
+    pose = POSES[int(opinion.pose.argmax())]
+    if pose == "flat" or opinion.pose.max() < SURE_POSE:
+        sure = pose == "flat"
+        at = fuse(place, opinion)
+        return "flat", at if sure else replace(at, sigma_mm=math.hypot(at.sigma_mm, POSE_DOUBT_MM * float(opinion.pose[1:].sum())))
+    if pose == "stacked":
+        raised = fit_disc(image, camera, place.x_mm, place.y_mm, one.kind, near, base_mm=PIECE_THICKNESS_MM)
+        if raised is not None:
+            sigma = fitted_sigma_mm(raised.sigma_mm, STACKED_SIGMA_MM, camera.px_per_mm(raised.x_mm, raised.y_mm))
+            return pose, Place(raised.x_mm, raised.y_mm, sigma)
+    return pose, replace(place, sigma_mm=TILTED_SIGMA_MM)

@@ -1,0 +1,1 @@
+"""Networks that vision loads, each with its card; how they are trained lies in `models.training`."""

@@ -1,0 +1,1 @@
+"""How the networks are made: scenes traced, pictures taken, a network trained, exported and described. Needs the extra `train`."""

@@ -1,0 +1,45 @@
+"""From a trained network to the file that vision loads, and proof that both answer alike."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import torch
+
+from models.training.network import DiscNetwork
+from vision.discs.patches import SIDE
+
+OPSET = 17  # onnxruntime 1.14 and newer run it
+ALIKE = 1e-4
+NAMES = ("kind", "pose", "shift", "log_sigma")
+
+
+def export(network: DiscNetwork, path: Path) -> str:
+    """Write the .onnx file; its sha256. RuntimeError when it answers differently from the network."""
+    network.eval()
+    example = (torch.zeros(2, 3, SIDE, SIDE), torch.zeros(2, 2))
+    names = ("patch", "seen", *NAMES)
+    torch.onnx.export(
+        network,
+        example,
+        str(path),
+        input_names=["patch", "seen"],
+        output_names=list(NAMES),
+        dynamic_axes={name: {0: "count"} for name in names},
+        opset_version=OPSET,
+        dynamo=False,
+    )
+    rng = np.random.default_rng(5)
+    patch = rng.normal(-0.5, 0.5, (16, 3, SIDE, SIDE)).astype(np.float32)
+    seen = rng.uniform(0, 1, (16, 2)).astype(np.float32)
+    with torch.no_grad():
+        wanted = [out.numpy() for out in network(torch.from_numpy(patch), torch.from_numpy(seen))]
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    given = session.run(list(NAMES), {"patch": patch, "seen": seen})
+    worst = max(float(np.abs(a - b).max()) for a, b in zip(wanted, given, strict=True))
+    if worst > ALIKE:
+        raise RuntimeError(f"{path}: the exported network differs from the trained one by {worst:.1e}, more than {ALIKE:.0e}")
+    return hashlib.sha256(path.read_bytes()).hexdigest()

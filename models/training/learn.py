@@ -1,0 +1,128 @@
+"""Training of the disc network: seeded, one process, with mirror images, shifted guesses, other light and things in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from models.training.dataset import Samples
+from models.training.network import DiscNetwork
+from vision.discs.patches import PER_RADIUS
+
+BATCH = 128
+RATE = 3e-3  # highest, one cycle (Smith and Topin 2018)
+DECAY = 1e-2
+STUDENT_NU = 4.0  # of the shift's errors: some patches are hopeless, and must not pull
+FARTHEST = 3.2  # samples: truths further away than this are not asked for, the finder is nearer
+LIGHT, TINT = 0.06, 0.03  # jitter of a patch's light and of its colours, in the patch's own units
+HIDDEN_SHARE = 0.08  # of the patches have something over a part of them
+ELLIPSE_95 = 2.448
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What a network says of samples, as numpy arrays in their order."""
+
+    kind: np.ndarray
+    pose: np.ndarray
+    shift: np.ndarray
+    log_sigma: np.ndarray
+
+
+def _tensors(samples: Samples) -> list[Tensor]:
+    return [torch.from_numpy(a) for a in (samples.patches, samples.seen, samples.kind, samples.pose, samples.shift)]
+
+
+def _varied(patch: Tensor, shift: Tensor, rng: torch.Generator) -> tuple[Tensor, Tensor]:
+    """The same truth seen otherwise: mirrored at the line of sight, asked for a sample aside, in other light, partly hidden."""
+    count = len(patch)
+    mirror = torch.rand(count, generator=rng) < 0.5
+    patch[mirror] = patch[mirror].flip(2)
+    shift[mirror, 1] *= -1
+    aside = torch.randint(-1, 2, (2,), generator=rng)
+    right, down = int(aside[0]), int(aside[1])
+    wide = functional.pad(patch, (1, 1, 1, 1), mode="replicate")
+    patch = wide[:, :, 1 + down : 1 + down + patch.shape[2], 1 + right : 1 + right + patch.shape[3]]
+    shift = shift - aside.to(shift.dtype)
+    patch = patch + LIGHT * torch.randn(count, 1, 1, 1, generator=rng) + TINT * torch.randn(count, 3, 1, 1, generator=rng)
+    for k in torch.nonzero(torch.rand(count, generator=rng) < HIDDEN_SHARE).flatten().tolist():
+        patch[k] = _covered(patch[k], rng)
+    return patch, shift
+
+
+def _covered(patch: Tensor, rng: torch.Generator) -> Tensor:
+    """A patch with a hand's or a cue's edge over it, never over its middle."""
+    side = patch.shape[1]
+    ticks = torch.arange(side) - (side - 1) / 2
+    angle = float(torch.rand(1, generator=rng)) * 2 * np.pi
+    along = ticks[None, :] * np.cos(angle) + ticks[:, None] * np.sin(angle)
+    begins = PER_RADIUS * (0.35 + 1.2 * float(torch.rand(1, generator=rng)))
+    ends = begins + (200.0 if torch.rand(1, generator=rng) < 0.6 else PER_RADIUS * (0.4 + 0.5 * float(torch.rand(1, generator=rng))))
+    share = torch.sigmoid((along - begins) / 0.7) * torch.sigmoid((ends - along) / 0.7)
+    colour = torch.rand(1, 1, 1, generator=rng) * 1.9 - 1.6 + 0.25 * torch.randn(3, 1, 1, generator=rng)
+    return patch * (1 - share) + share * (colour + 0.04 * torch.randn(3, side, side, generator=rng))
+
+
+def _loss(answers: tuple[Tensor, Tensor, Tensor, Tensor], kind: Tensor, pose: Tensor, shift: Tensor) -> Tensor:
+    said_kind, said_pose, said_shift, log_sigma = answers
+    loss = functional.cross_entropy(said_kind, kind)
+    lying = pose >= 0
+    loss = loss + functional.cross_entropy(said_pose[lying], pose[lying])
+    asked = ~torch.isnan(shift[:, 0]) & (shift.abs().amax(1) < FARTHEST)
+    ratio2 = ((shift[asked] - said_shift[asked]) / torch.exp(log_sigma[asked])) ** 2
+    told = log_sigma[asked] + (STUDENT_NU + 1) / 2 * torch.log1p(ratio2 / STUDENT_NU)
+    return loss + told.sum(1).mean()
+
+
+def train(samples: Samples, epochs: int, seed: int, say: Callable[[str], None]) -> DiscNetwork:
+    """A network trained on all samples for so many rounds; the same seed gives the same network on the same machine."""
+    torch.manual_seed(seed)
+    torch.set_num_threads(1)  # the layers are small: a second thread spends its time waiting
+    rng = torch.Generator().manual_seed(seed)
+    patches, seen, kinds, poses, shifts = _tensors(samples)
+    network = DiscNetwork()
+    optimiser = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=DECAY)
+    rounds = max(1, len(patches) // BATCH)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, RATE, total_steps=epochs * rounds, pct_start=0.1)
+    for epoch in range(epochs):
+        network.train()
+        order, total = torch.randperm(len(patches), generator=rng), 0.0
+        for number in range(rounds):
+            index = order[number * BATCH : (number + 1) * BATCH]
+            patch, shift = _varied(patches[index].float(), shifts[index].clone(), rng)
+            loss = _loss(network(patch, seen[index]), kinds[index], poses[index], shift)
+            optimiser.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(network.parameters(), 5.0)
+            optimiser.step()
+            schedule.step()
+            total += float(loss.detach())
+        say(f"round {epoch + 1} of {epochs}: loss {total / rounds:.3f}")
+    return network
+
+
+def answers_of(network: DiscNetwork, samples: Samples) -> Answers:
+    """What a network says of samples."""
+    network.eval()
+    parts: list[list[np.ndarray]] = []
+    with torch.no_grad():
+        for start in range(0, len(samples.patches), 512):
+            patch = torch.from_numpy(samples.patches[start : start + 512]).float()
+            parts.append([out.numpy() for out in network(patch, torch.from_numpy(samples.seen[start : start + 512]))])
+    return Answers(*(np.concatenate([part[k] for part in parts]) for k in range(4)))
+
+
+def make_honest(network: DiscNetwork, samples: Samples) -> float:
+    """Scale the network's sigma on samples it has not learned from, so that 95 % of its errors lie in the ellipse; the factor."""
+    said = answers_of(network, samples)
+    asked = ~np.isnan(samples.shift[:, 0]) & (np.abs(samples.shift).max(axis=1) < FARTHEST)
+    ratio = np.linalg.norm((samples.shift[asked] - said.shift[asked]) / np.exp(said.log_sigma[asked]), axis=1)
+    factor = float(np.percentile(ratio, 95) / ELLIPSE_95)
+    with torch.no_grad():
+        network.answer.bias[-2:] += float(np.log(factor))
+    return factor

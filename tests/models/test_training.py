@@ -1,0 +1,66 @@
+"""A small training from nothing: scenes are right, the network learns, the exported file answers alike."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="the extra `train` is not installed (make train installs it)")
+pytest.importorskip("numba", reason="the extra `train` is not installed (make train installs it)")
+
+from models.training.card import calibration, card
+from models.training.dataset import KINDS, POSES, samples_of
+from models.training.export import export
+from models.training.learn import answers_of, make_honest, train
+from models.training.store import joined
+from vision.discs.eyes import Eyes
+
+SCENES = 30
+
+
+@pytest.fixture(scope="module")
+def samples():
+    return joined([samples_of(number) for number in range(SCENES)])
+
+
+def test_the_same_scene_is_always_the_same(samples):
+    again = samples_of(3)
+    of = samples.scene == 3
+    assert np.array_equal(again.patches, samples.patches[of])
+    assert np.array_equal(again.shift, samples.shift[of], equal_nan=True)
+
+
+def test_a_disc_asked_for_is_where_the_truth_says(samples):
+    """The hole's middle stands out from the ring around it at the true place, more than at places beside it."""
+    flat = np.flatnonzero((samples.pose == POSES.index("flat")) & (np.abs(samples.shift).max(axis=1) < 1.5))
+    ticks = np.arange(64) - 31.5
+    contrast = []
+    for k in flat:
+        for aside in (0.0, 8.0):
+            x, y = samples.shift[k] + aside
+            away = np.hypot(ticks[None, :] - x, ticks[:, None] - y)
+            light = samples.patches[k].astype(np.float32).mean(axis=0)
+            contrast.append(abs(light[away < 4].mean() - light[(away > 7) & (away < 10)].mean()))
+    here, beside = np.array(contrast).reshape(-1, 2).T
+    assert (here > beside).mean() > 0.8
+
+
+def test_a_short_training_learns_and_its_export_answers_alike(samples, tmp_path):
+    said = []
+    network = train(samples, 6, 1, said.append)
+    losses = [float(text.rsplit(" ", 1)[1]) for text in said]
+    assert losses[-1] < losses[0] - 0.5
+    assert make_honest(network, samples) > 0
+    path = tmp_path / "discs.onnx"
+    sha256 = export(network, path)
+    text = card(path, sha256, samples, answers_of(network, samples), "a trial run")
+    assert sha256 in text
+    assert "95 % ellipse" in text
+    Eyes(path)
+
+
+def test_calibration_error_of_honest_and_of_boastful_answers():
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, len(KINDS), 4000)
+    boast = np.where(np.arange(len(KINDS)) == truth[:, None], 9.0, 0.0)
+    wrong = rng.random(4000) < 0.4
+    boast[wrong] = np.roll(boast[wrong], 1, axis=1)
+    assert calibration(boast, truth)[0] == pytest.approx(0.4, abs=0.05)

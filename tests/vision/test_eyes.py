@@ -1,0 +1,128 @@
+"""The network's patches, its opinion, and how opinion and fit become one place."""
+
+import logging
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from tests.vision.test_discs import QUIET, SCENE, camera_of, pairs
+from virtual_table import overhead, random_look, render_still
+from vision.detect import detect
+from vision.discs import eyes as eyes_module
+from vision.discs.eyes import KINDS, MODEL, POSES, Eyes, Opinion, eyes
+from vision.discs.fuse import RELATED, Place, fuse
+from vision.discs.kinds import wood_light
+from vision.discs.patches import PER_RADIUS, SIDE, place_patch, take_patch
+from vision.discs.solid import solid_of
+from vision.discs.topview import view_from_above
+
+
+def opinion(shift_mm, sigma_mm, pose=(1.0, 0.0, 0.0)):
+    return Opinion(np.array([1.0, 0, 0, 0]), np.array(pose), np.array(shift_mm, dtype=float), np.eye(2) * sigma_mm**2)
+
+
+@pytest.fixture(scope="module")
+def turned():
+    optics = overhead(rotation_deg=77.0, tilt_deg=9.0)
+    return render_still(SCENE, optics, QUIET, 3), camera_of(optics)
+
+
+def test_a_patch_shows_the_disc_in_its_middle_and_the_same_size_whatever_the_kind(turned):
+    image, camera = turned
+    wood = wood_light(view_from_above(image, camera))
+    for _, kind, x, y in (SCENE[0], SCENE[6]):
+        _, grid = place_patch(camera, (x, y), solid_of(kind))
+        patch = take_patch(image, grid, wood)
+        assert patch.shape == (3, SIDE, SIDE)
+        ticks = np.arange(SIDE) - (SIDE - 1) / 2
+        away = np.hypot(*np.meshgrid(ticks, ticks)) / PER_RADIUS
+        # The hole is as wide in both to a quarter, and darker than the face around it.
+        assert patch[1][away < 0.12].mean() < patch[1][(away > 0.45) & (away < 0.8)].mean() or kind == "black"
+        assert abs(patch[1][(away > 0.5) & (away < 0.7)].mean() - patch[1][(away > 0.7) & (away < 0.85)].mean()) < 0.15
+
+
+def test_shifts_go_to_the_table_and_back(turned):
+    _, camera = turned
+    frame, _ = place_patch(camera, (210.0, -330.0), solid_of("red"))
+    assert frame.from_table_mm(frame.to_table_mm((1.5, -0.7))) == pytest.approx((1.5, -0.7))
+    outward = frame.to_table_mm((1.0, 0.0))
+    assert np.dot(outward, np.array([210.0, -330.0]) - camera.centre_mm[:2]) > 0
+    assert np.hypot(*outward) == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize("mode", [(1456, 1088), (4056, 3040)])
+def test_a_patch_samples_finer_where_pixels_are(mode):
+    optics = overhead(*mode)
+    _, grid = place_patch(camera_of(optics), (0.0, 0.0), solid_of("red"))
+    assert len(grid) == (SIDE if mode[0] < 2000 else 2 * SIDE)
+
+
+def test_equal_looks_meet_in_the_middle_and_are_surer_together():
+    place = fuse(Place(100.0, 50.0, 0.2), opinion((0.2, 0.0), 0.2))
+    assert (place.x_mm, place.y_mm) == pytest.approx((100.1, 50.0))
+    assert place.sigma_mm == pytest.approx(0.2 * np.sqrt((1 + RELATED) / 2))
+
+
+def test_the_surer_look_counts_for_more_and_never_for_more_than_all():
+    assert fuse(Place(0.0, 0.0, 1.0), opinion((0.5, 0.0), 0.01)).x_mm == pytest.approx(0.5)
+    assert fuse(Place(0.0, 0.0, 0.05), opinion((0.5, 0.0), 0.8)).x_mm == pytest.approx(0.0, abs=0.01)
+
+
+def test_a_contradiction_widens_the_doubt_to_cover_both():
+    place = fuse(Place(0.0, 0.0, 0.1), opinion((2.0, 0.0), 0.1))
+    assert place.sigma_mm >= 1.0
+
+
+def test_the_order_of_answers_is_that_of_the_training():
+    assert KINDS == ("red", "black", "striker", None)
+    assert POSES == ("flat", "stacked", "on_side")
+
+
+def test_the_shipped_network_puts_rendered_discs_where_they_are(turned):
+    image, camera = turned
+    wood = wood_light(view_from_above(image, camera))
+    true = np.array([(x, y) for *_, x, y in SCENE])
+    rng = np.random.default_rng(4)
+    off = rng.normal(0, 0.5, true.shape)
+    said = Eyes().look(image, camera, true + off, [kind for _, kind, *_ in SCENE], wood)
+    left = np.hypot(*(off + [one.shift_mm for one in said]).T)
+    assert np.median(left) < 0.25
+    assert left.max() < 0.8
+    assert [POSES[one.pose.argmax()] for one in said] == ["flat"] * len(SCENE)
+
+
+@pytest.mark.parametrize("seed", [3, 8])
+def test_network_and_fit_together_are_no_worse_than_the_fit(seed):
+    optics = overhead(tilt_deg=6.0)
+    image, camera = render_still(SCENE, optics, random_look(seed), seed), camera_of(optics)
+    together = [distance for *_, distance in pairs(detect(image, camera), SCENE)]
+    alone = [distance for *_, distance in pairs(detect(image, camera, geometry_alone=True), SCENE)]
+    assert np.sqrt(np.mean(np.square(together))) < np.sqrt(np.mean(np.square(alone))) + 0.05
+
+
+def test_without_the_model_geometry_serves_and_the_log_says_so(turned, monkeypatch, caplog, tmp_path):
+    image, camera = turned
+    eyes.cache_clear()
+    monkeypatch.setattr(eyes_module.Eyes.__init__, "__defaults__", (tmp_path / "none.onnx",))
+    try:
+        with caplog.at_level(logging.WARNING):
+            found = detect(image, camera)
+    finally:
+        eyes.cache_clear()
+    assert "geometry alone" in caplog.text
+    assert all(distance < 1.0 for *_, distance in pairs(found, SCENE))
+
+
+def test_a_process_without_the_runtime_still_measures():
+    code = "import sys; sys.modules['onnxruntime'] = None; from vision.discs.eyes import eyes; assert eyes() is None"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_model_is_small_and_its_card_names_its_sum():
+    import hashlib
+
+    assert MODEL.stat().st_size < 2_000_000
+    assert hashlib.sha256(MODEL.read_bytes()).hexdigest() in MODEL.with_suffix(".md").read_text(encoding="utf-8")

@@ -1,0 +1,85 @@
+"""The disc network at work: what close-ups show beyond the outline that the fit follows. See models/discs.md for its figures."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration import Camera
+from rules.facts import Pose
+from rules.table import Kind
+from vision.discs.patches import Frame, place_patch, take_patch
+from vision.discs.solid import solid_of
+
+Array = NDArray[np.float64]
+
+MODEL: Final = Path(__file__).resolve().parents[2] / "models" / "discs.onnx"
+KINDS: Final[tuple[Kind | None, ...]] = ("red", "black", "striker", None)  # the order of the network's answers
+POSES: Final[tuple[Pose, ...]] = ("flat", "stacked", "on_side")
+BATCH: Final = 32  # patches a call: more gain no time and take memory
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What the network makes of one patch: probabilities of `KINDS` (4,) and `POSES` (3,), shift (2,) from the asked place to the
+    axis on the table in mm, and its covariance (2, 2) in mm².
+    """
+
+    kind: Array
+    pose: Array
+    shift_mm: Array
+    covariance: Array
+
+
+class Eyes:
+    """One loaded network; safe to share between threads."""
+
+    def __init__(self, path: Path = MODEL) -> None:
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        self._session: Any = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+    def look(self, image: NDArray[np.uint8], camera: Camera, places_mm: Array, kinds: list[Kind], wood: Array) -> list[Opinion]:
+        """An opinion on each place (N, 2) that may hold a flat disc of its kind; `wood` (3,) is the table's linear light, BGR."""
+        out: list[Opinion] = []
+        for start in range(0, len(kinds), BATCH):
+            frames, patches = [], []
+            for place, kind in zip(places_mm[start : start + BATCH], kinds[start : start + BATCH], strict=True):
+                frame, grid = place_patch(camera, place, solid_of(kind))
+                frames.append(frame)
+                patches.append(take_patch(image, grid, wood))
+            seen = np.array([(frame.slope, frame.sample_px) for frame in frames], dtype=np.float32)
+            answers = self._session.run(["kind", "pose", "shift", "log_sigma"], {"patch": np.stack(patches), "seen": seen})
+            out += [_opinion(frame, *(answer[k] for answer in answers)) for k, frame in enumerate(frames)]
+        return out
+
+
+def _opinion(frame: Frame, kind: Array, pose: Array, shift: Array, log_sigma: Array) -> Opinion:
+    sigma = np.exp(np.asarray(log_sigma, dtype=np.float64)) * frame.step_mm
+    covariance: Array = frame.axes.T @ np.diag(sigma**2) @ frame.axes
+    return Opinion(_softmax(kind), _softmax(pose), frame.to_table_mm(shift), covariance)
+
+
+def _softmax(logits: Array) -> Array:
+    out = np.exp(np.asarray(logits, dtype=np.float64) - logits.max())
+    return np.asarray(out / out.sum(), dtype=np.float64)
+
+
+@cache
+def eyes() -> Eyes | None:
+    """The shipped network, or None (with a warning) where it or its runtime can't be loaded: geometry alone then serves."""
+    try:
+        return Eyes()
+    except Exception as error:
+        _log.warning("disc network not in use: %s; discs are measured by geometry alone", error)
+        return None

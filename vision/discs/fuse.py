@@ -1,0 +1,56 @@
+"""Two looks at one disc made one: the fit of its outline and the network's close-up.
+
+Both miss in ways of their own (lamps pull the outline, wear and strange light pull the network), so that their mean is better than
+either, and how far they lie apart says more than the doubt of each.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.discs.eyes import Opinion
+
+Array = NDArray[np.float64]
+
+# Chips, shadows and turning tolerance move an edge by more than its noise: sigma grows by a factor and by a part of a pixel.
+SCATTER_FACTOR: Final = 1.7
+LEAST_SIGMA_PX: Final = 0.14
+RELATED: Final = 0.3  # correlation of the two looks' errors: they see the same picture
+CONTRADICTION: Final = 3.5  # sigmas apart at which two looks can't both be right
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An axis on the table in mm with one sigma per axis."""
+
+    x_mm: float
+    y_mm: float
+    sigma_mm: float
+
+
+def fitted_sigma_mm(fit_sigma_mm: float, spread_mm: float, px_per_mm: float) -> float:
+    """One sigma per axis of a fitted place, from its scatter and from how far apart the likely places lie."""
+    return math.hypot(SCATTER_FACTOR * fit_sigma_mm, spread_mm, LEAST_SIGMA_PX / px_per_mm)
+
+
+def fuse(fitted: Place, opinion: Opinion) -> Place:
+    """The best linear mean of a fitted place and of the network's, whose shift is from that place.
+
+    Errors are taken as isotropic, with correlation `RELATED` (Bar-Shalom and Campo 1986). Where the looks contradict each other, the
+    sigma covers both.
+    """
+    one, other = fitted.sigma_mm**2, float(np.trace(opinion.covariance)) / 2
+    both = RELATED * math.sqrt(one * other)
+    apart2 = one + other - 2 * both
+    share = min(1.0, max(0.0, (one - both) / apart2))  # of the network's look
+    x, y = fitted.x_mm + share * float(opinion.shift_mm[0]), fitted.y_mm + share * float(opinion.shift_mm[1])
+    sigma = math.sqrt((1 - share) ** 2 * one + share**2 * other + 2 * share * (1 - share) * both)
+    gap = float(np.hypot(*opinion.shift_mm))
+    if gap > CONTRADICTION * math.sqrt(apart2):
+        sigma = max(sigma, gap / 2)
+    return Place(x, y, sigma)
