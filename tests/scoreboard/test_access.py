@@ -13,7 +13,6 @@ from rules.facts import Disc
 from scoreboard.hall import Hall
 from scoreboard.server import Scoreboard
 from tests.parts.brokers import Mosquitto, free_port
-from tests.parts.browser import SHOTS
 from tests.scoreboard import board_game as game
 from tests.scoreboard.board_rig import sign_in, wait_until
 from tests.scoreboard.table_rig import RealTable, stroke
@@ -112,7 +111,6 @@ def test_axe_finds_nothing_serious_at_any_size(page: Any, rooms: Rooms, name: st
             page.set_viewport_size({"width": width, "height": height})
             assert page.evaluate(RUN, "dialog" if name == "window" else "html") == [], (name, theme, width)
             assert page.evaluate("document.documentElement.scrollWidth") <= width
-            page.screenshot(path=str(SHOTS / f"access-{name}-{theme}-{width}.png"))
 
 
 @pytest.mark.parametrize("name", ["board", "hall", "stats", "console", "journal"])
