@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from scoreboard.catchup import BEYOND, LAST_MESSAGES, CatchUp
 from scoreboard.feed import BrokerAddress
 from scoreboard.ruling_view import margin_view, ruling_view, state_of
 from scoreboard.state import KEPT_RULINGS, Snapshot, Unreadable, apply, connected, slotted
-from scoreboard.view import discs_view, link_view, match_view, section_view
+from scoreboard.view import clock_view, discs_view, link_view, match_view, section_view
 from scoreboard.words import LANGS, WORDS, pick_lang, word
 from tests.scoreboard import board_game as game
 
@@ -269,3 +270,35 @@ def luminance(colour: str) -> float:
     parts = [int(digits[n : n + 2], 16) / 255 for n in (0, 2, 4)]
     linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_a_clock_counts_from_its_message_or_from_the_time_in_a_retained_one() -> None:
+    record = {"span": "stroke", "limit_s": 30.0, "run": True, "at": "2026-11-30T10:00:00.000Z", "by": "Zane"}
+    payload = msgspec.json.encode(record)
+    later = datetime(2026, 11, 30, 10, 0, 12, tzinfo=UTC)
+    live, changed = apply(Snapshot(), "clock", payload, retained=False, at_s=100.0, at=later)
+    assert changed == ("clock",)
+    assert clock_view(live, "en", 104.0) == {"run": True, "what": "Stroke 30 s", "left_s": 26.0, "limit_s": 30.0}
+    kept, _ = apply(Snapshot(), "clock", payload, retained=True, at_s=100.0, at=later)
+    assert clock_view(kept, "en", 100.0)["left_s"] == 18.0
+    assert clock_view(kept, "en", 135.0)["left_s"] == -17.0
+    assert clock_view(kept, "en", 2000.0) == {"run": False}, "a clock that nobody stopped is forgotten"
+    ended, _ = apply(kept, "clock", msgspec.json.encode(record | {"run": False}), retained=False, at_s=101.0)
+    assert clock_view(ended, "en", 101.0) == {"run": False}
+    odd, _ = apply(Snapshot(), "clock", msgspec.json.encode(record | {"at": "yesterday", "span": "tea"}), retained=True, at_s=1.0, at=later)
+    assert clock_view(odd, "en", 1.0)["what"] == ""
+
+
+def test_what_is_to_be_placed_is_what_the_table_s_state_says() -> None:
+    wanted = {"kind": "red", "id": "r9", "x_mm": 0.0, "y_mm": 485.0, "clause": "17.3"}
+    matched = {**game.MATCH, "placing": [wanted], "guided_placing": True}
+    view = ruling_view(fold(("match", matched), ("ruling", game.fault(2))), "en")
+    assert [said for said, _ in view["to_do"]] == ["Place a red piece (17.3)"], "what was waved through is no longer asked for"
+    assert view["waits"] == "The next stroke waits"
+    view = ruling_view(fold(("match", {**matched, "placing": []}), ("ruling", game.fault(2))), "en")
+    assert (view["to_do"], view["targets"], view["waits"]) == ([], [], "")
+
+
+def test_statistics_that_are_none_are_left_out() -> None:
+    with pytest.raises(Unreadable, match="stats"):
+        apply(Snapshot(), "stats", b'{"players":7}', retained=True, at_s=0.0)
