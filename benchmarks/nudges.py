@@ -23,7 +23,7 @@ from virtual_table import VirtualTable, random_look
 from virtual_table.mischief import Mischief
 
 DUE_MM, NEVER_MM = 1.0, 0.3  # of the issue
-NEAR_S = 1.0  # told and true times differ by less
+NEAR_S = 1.8  # told and true times differ by less: a hand may lie over what it moves for a second
 SAME_MM = 20.0  # a told disc nearer than this to a true one of its kind is that disc
 
 
@@ -72,6 +72,8 @@ def verdict(true: dict[str, Any], told: list[Stroke | Incident]) -> str:
         return "wrong piece" if sure else "unsure"
     if not sure:
         return "unsure"
+    if any(e.side != event["side"] for e in fact.timeline if isinstance(e, Touched | Lifted)):
+        return "wrong side"
     if kind == "lifted":
         return "right" if lifted else "lift told as a touch"
     return "right" if touched else "touch told as a lift"

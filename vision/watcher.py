@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from calibration.camera import Camera
 from rules.facts import Disc, Incident, SeenDiscs, Stroke, Time
-from rules.table import Kind, Side
+from rules.table import SIDES, Kind, Side
 from vision.motion.clock import StrokeClock, holder
 from vision.motion.comings import Comings
 from vision.motion.hands import Foreign, HandFinder
@@ -79,7 +79,7 @@ class Watcher:
         self._camera = camera
         self._detect = detector
         self._scene = Scene(camera)
-        self._hand_finder = HandFinder(camera, self._scene)
+        self._hand_finder = HandFinder(camera, self._scene, sides or SIDES)
         self._shutter = Shutter(exposure_s)
         self._tracker = Tracker(camera, self._scene, exposure_s)
         self._measurer = Measurer(camera, self._tracker.tracks)
@@ -222,7 +222,7 @@ class Watcher:
         if spell is None:
             return []
         self._foreign = self._hand_finder.find(changed, self._explained())
-        self._tracker.cover = self._foreign.mask
+        self._tracker.cover.update(self._foreign)
         self._measurer.next_frame()
         self._tracker.step(image, t_s)
         self._let_stay(spell)
@@ -387,7 +387,7 @@ class Watcher:
         track = self._measurer.next(ripe, self._spell.before if self._spell else [])
         if track is None:
             return False
-        if self._measurer.measure(image, track, wait=wait) is False and (track.kind == "striker" or track.carried):
+        if self._measurer.measure(image, track, wait=wait) is False and (track.kind == "striker" or track.carried or track.by_arm):
             self._tracker.give_up(track)  # followed onto something else
         return True
 

@@ -17,7 +17,7 @@ from vision.motion.arrivals import ArrivalFinder
 from vision.motion.hands import Foreign
 from vision.motion.identity import new_id
 from vision.motion.leaving import is_falling
-from vision.motion.measure import Measurer
+from vision.motion.measure import Answer, Measurer
 from vision.motion.scene import SHRINK, Scene
 from vision.motion.search import around, candidates
 from vision.motion.track import Track, way_to
@@ -102,7 +102,7 @@ class Comings:
             if guess.island is not None:
                 self._finder.refuse(guess.island)
             return None
-        return self._take_in(guess.kind, answer.at_mm, image, t_s, struck=struck)
+        return self._take_in(guess.kind, answer, image, t_s, struck=struck)
 
     def is_busy(self, foreign: Foreign) -> bool:
         """Whether something that may be a disc has not been looked at, or is being looked at closely."""
@@ -125,7 +125,7 @@ class Comings:
         if still_for_s < _STILL_S:
             return False
         for track in self._tracker.tracks.values():
-            if track.state != "lost" or track.learned or track.left is None or self._tracker.is_beside_arm(track.left):
+            if track.state != "lost" or track.learned or track.left is None or self._tracker.cover.is_beside(track.left):
                 continue
             answer = self._measurer.look(f"left {track.id}", image, track.kind, track.left.axis_mm, track.id)
             if answer is not None:
@@ -140,8 +140,9 @@ class Comings:
         """Whether a disc was where it is known to be in the frame at hand."""
         return track.state == "rest" or (track.state == "active" and track.t_s == t_s and not track.missed and not track.hidden)
 
-    def _take_in(self, kind: Kind, at_mm: Array, image: Image, t_s: float, *, struck: bool) -> Track | None:
+    def _take_in(self, kind: Kind, answer: Answer, image: Image, t_s: float, *, struck: bool) -> Track | None:
         """A disc was put on the table: one that was lost, or else a new one."""
+        at_mm = answer.at_mm
         tracks = self._tracker.tracks
         known = [t for t in tracks.values() if t.kind == kind and not self._is_seen(t, t_s)]
         # What was thought to have gone into a pocket in this stroke and lies here has not.
@@ -162,7 +163,7 @@ class Comings:
         track.state, track.pocket, track.missed, track.hidden = "active", None, 0, False
         track.at_mm, track.t_s = at_mm, t_s
         self._tracker.settle_one(track, image, t_s)
-        self._measurer.forget(track.id)
+        self._measurer.remember(track, answer)
         return track
 
     def _beside_arm(self, image: Image, striker: Track, side: Side, t_s: float) -> Array | None:
@@ -170,7 +171,7 @@ class Comings:
         if striker.look is None:
             return None
         zone = self._scene.zone_box(side)
-        ys, xs = np.nonzero((self._tracker.cover & self._scene.surface)[zone])
+        ys, xs = np.nonzero((self._tracker.cover.mask & self._scene.surface)[zone])
         if not len(xs):
             return None
         start = np.array([zone[1].start, zone[0].start])

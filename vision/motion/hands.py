@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,12 +27,14 @@ class Foreign:
 
     `mask`: small picture, True where covered. `side`: where it reaches in from, None without an arm. `area`: small px.
     `islands`: centres (x, y), small px, of changed places on the surface apart from it that may be discs put down.
+    `loose`: small picture, other changed places that no disc explains: a cue of the table's colour shows in parts only.
     """
 
     mask: Mask
     side: Side | None
     area: int
     islands: tuple[tuple[float, float], ...] = ()
+    loose: Mask | None = None
 
     @property
     def present(self) -> bool:
@@ -42,12 +45,14 @@ class Foreign:
 class HandFinder:
     """Finds foreign regions in changed places; knows which side every small pixel outside the table belongs to."""
 
-    def __init__(self, camera: Camera, scene: Scene) -> None:
+    def __init__(self, camera: Camera, scene: Scene, playing: Sequence[Side] = SIDES) -> None:
+        """`playing`: sides at which somebody stands; nobody else's arm or cue comes over the table."""
         self._scene = scene
+        self._sides = tuple(playing)
         ys, xs = np.nonzero(scene.outside)
         full = np.c_[xs, ys] * SHRINK + (SHRINK - 1) / 2
         mm = camera.to_mm(full, 0.0)
-        toward = np.array([TOWARD[side] for side in SIDES], dtype=np.float64)
+        toward = np.array([TOWARD[side] for side in self._sides], dtype=np.float64)
         self._sector = np.full(scene.outside.shape, -1, np.int8)
         self._sector[ys, xs] = np.argmax(mm @ toward.T, axis=1)
         self._big_px = _BIG_PIECES * np.pi * (shape_of("red").radius_mm * camera.px_per_mm(0.0, 0.0) / SHRINK) ** 2
@@ -67,7 +72,7 @@ class HandFinder:
         keep = np.zeros(count, bool)
         unexplained = np.bincount(labels[changed & ~explained], minlength=count)
         stays = np.bincount(labels[self._before & changed & ~explained], minlength=count)
-        votes = np.zeros(len(SIDES), int)
+        votes = np.zeros(len(self._sides), int)
         for i in range(1, count):
             area = int(stats[i, cv2.CC_STAT_AREA])
             if area < _LEAST_PX:
@@ -77,14 +82,14 @@ class HandFinder:
             outside = sector[sector >= 0]
             if len(outside) >= _REACH_PX and area - len(outside) >= _LEAST_PX // 2:
                 keep[i] = True
-                votes += np.bincount(outside, minlength=len(SIDES))
+                votes += np.bincount(outside, minlength=len(self._sides))
             elif unexplained[i] > self._big_px and stays[i] > _STAYS * unexplained[i]:
                 keep[i] = True  # an arm that is seen to reach in no longer: its sleeve has the table's colour, or it is far in
         mask: Mask = keep[labels]
-        side = SIDES[int(votes.argmax())] if votes.any() else (self._side if keep.any() else None)
+        side = self._sides[int(votes.argmax())] if votes.any() else (self._side if keep.any() else None)
         self._before, self._side = mask, side
         left = changed & ~explained & ~mask & self._scene.surface & ~self._scene.pockets
-        return Foreign(mask, side, int(mask.sum()), self._islands(left))
+        return Foreign(mask, side, int(mask.sum()), self._islands(left), left)
 
     def _islands(self, left: Mask) -> tuple[tuple[float, float], ...]:
         count, _, stats, centres = cv2.connectedComponentsWithStats(left.astype(np.uint8), connectivity=8)

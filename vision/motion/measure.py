@@ -108,11 +108,13 @@ class Measurer:
         answer = self.look(f"measure {track.id}", image, track.kind, track.at_mm, track.id, wait=wait)
         if answer is None:
             return None
-        if answer.shows:
-            track.at_mm = answer.at_mm
-        track.sigma_mm = answer.sigma_mm
-        self._done[track.id] = track.at_mm.copy()
+        self.remember(track, answer)
         return answer.shows
+
+    def remember(self, track: Track, answer: Answer) -> None:
+        """A disc that a closer look has found need not be measured again."""
+        track.at_mm, track.sigma_mm = answer.at_mm, answer.sigma_mm
+        self._done[track.id] = track.at_mm.copy()
 
     def next(self, ripe: Iterable[Track], before: Sequence[Disc]) -> Track | None:
         """The first of the discs at rest that needs to be measured; one that is being measured comes first."""
@@ -152,6 +154,10 @@ def _has_moved(track: Track, before: Sequence[Disc]) -> bool:
     if float(np.hypot(last.x_mm - rest[0], last.y_mm - rest[1])) >= _MOVED_MM:
         return True
     known = next((d for d in before if d.id == track.id), None)
-    if known is not None:
-        track.at_mm = np.array([known.x_mm, known.y_mm])
+    if known is None:
+        return False
+    place = np.array([known.x_mm, known.y_mm])
+    if float(np.hypot(*(place - rest))) > _BELIEVED_MM:
+        return True  # put down elsewhere meanwhile
+    track.at_mm = place
     return False

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from calibration.camera import Camera
 from rules.table import HALF_MM, POCKETS_MM
+from vision.motion.cover import Cover
 from vision.motion.leaving import into_mouth
 from vision.motion.outline import Outline, outline_at
 from vision.motion.predict import Body, advance
@@ -41,7 +42,6 @@ _SAME_PLACE_MM: Final = 1.5  # the follower's and the detector's place of a disc
 _TRIED: Final = 0.65  # of a disc's usual gain, from which an unexpected place is tried out
 _TRIAL_FRAMES: Final = 3  # sightings that must follow each other as a free disc's do
 _BESIDE_MM: Final = 6.0  # a hand nearer than this to a piece may be touching it
-_BY_ARM_MM: Final = 16.0  # a fingertip's width: an arm as near as this may have moved a disc between two frames
 _TOUCHED: Final = 0.03  # share of a piece and that margin under a hand: a small pixel or two
 _MOTION_LEVELS: Final = 3.0  # mean change between frames where a disc has just arrived; noise is under 1
 _LONGEST_STEP_S: Final = 0.1  # after a longer pause nothing is predicted
@@ -68,8 +68,7 @@ class Tracker:
         self._outlines: dict[str, Outline] = {}
         self._t_s = 0.0
         self.motion: NDArray[np.uint8] = np.zeros(scene.surface.shape, np.uint8)
-        self.cover: NDArray[np.bool_] = np.zeros(scene.surface.shape, bool)
-        self._cover_before = self.cover
+        self.cover = Cover(scene)
 
     def outline(self, track: Track, at_mm: Array | None = None) -> Outline:
         """A track's outline at its own or another position."""
@@ -145,7 +144,7 @@ class Tracker:
         dt = min(t_s - self._t_s, _LONGEST_STEP_S) if self._t_s else 0.0
         self._t_s = t_s
         # What a hand carries passes over the others; it is moved on by itself.
-        carried = [bodies[t.id] for t in known if t.moves and (t.trial or self._cover_share(t, _BESIDE_MM) > _TOUCHED)]
+        carried = [bodies[t.id] for t in known if t.moves and (t.trial or self.cover.share(self.outline(t), _BESIDE_MM) > _TOUCHED)]
         advance([b for b in bodies.values() if b not in carried], dt)
         for body in carried:
             advance([body], dt)
@@ -182,14 +181,13 @@ class Tracker:
         for track in active:
             self._fall(track)
             self._learn(track, image)
-        self._cover_before = self.cover
 
     def _wake(self, track: Track, t_s: float) -> None:
         track.state = "active"
         track.t_s = min(track.t_s, t_s) or t_s
         track.still_since_s = track.woken_s = t_s
         track.left = self.outline(track)
-        track.by_arm = self.is_beside_arm(track.left) or self._share(self._cover_before, track.left, _BY_ARM_MM) > 0
+        track.by_arm = self.cover.may_have_moved(track.left)
         self._scene.lift(track.left)
 
     def _waits_under_hand(self, track: Track, body: Body, dt: float) -> bool:
@@ -210,20 +208,8 @@ class Tracker:
     def _is_covered(self, track: Track) -> bool:
         """Whether a hand hides a disc; for a piece, a hand right beside it is enough."""
         if track.kind == "striker":
-            return self._cover_share(track, 0.0) > _COVERED
-        return self._cover_share(track, _BESIDE_MM) > _TOUCHED
-
-    def _cover_share(self, track: Track, margin_mm: float) -> float:
-        return self._share(self.cover, self.outline(track), margin_mm)
-
-    def _share(self, cover: NDArray[np.bool_], outline: Outline, margin_mm: float) -> float:
-        mask, (x, y) = self._scene.patch_mask(outline, margin_mm)
-        inside = mask.astype(bool)
-        return float(cover[y : y + mask.shape[0], x : x + mask.shape[1]][inside].mean()) if inside.any() else 0.0
-
-    def is_beside_arm(self, outline: Outline) -> bool:
-        """Whether an arm is over a place or right beside it, in this frame."""
-        return self._share(self.cover, outline, _BY_ARM_MM) > 0
+            return self.cover.share(self.outline(track), 0.0) > _COVERED
+        return self.cover.share(self.outline(track), _BESIDE_MM) > _TOUCHED
 
     def _stands(self, track: Track) -> bool:
         """Slow or at rest by its last sighting, and its place looks as it did in the frame before: fits waver, pictures do not."""

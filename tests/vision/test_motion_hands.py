@@ -1,0 +1,55 @@
+"""Arms: whose they are, and what they are beside."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import pytest
+
+from calibration import Calibration, Camera, Lens
+from rules.table import HALF_MM
+from virtual_table import overhead
+from vision.motion.cover import Cover
+from vision.motion.hands import Foreign, HandFinder
+from vision.motion.outline import outline_at, shape_of
+from vision.motion.scene import SHRINK, Scene
+
+
+@pytest.fixture(scope="module")
+def camera():
+    optics = overhead(1456, 1088)
+    lens = msgspec.convert(optics.lens, Lens)
+    return Camera(Calibration(lens=lens, rvec=[float(v) for v in optics.rvec], tvec=[float(v) for v in optics.tvec]))
+
+
+def strip(scene, camera, start_mm, end_mm, wide_mm=30.0):
+    """Small-picture mask of a straight arm."""
+    rows, columns = np.indices(scene.surface.shape)
+    px = np.c_[columns.ravel(), rows.ravel()] * SHRINK + (SHRINK - 1) / 2
+    mm = camera.to_mm(px, 0.0)
+    a, b = np.array(start_mm, float), np.array(end_mm, float)
+    along = np.clip((mm - a) @ (b - a) / ((b - a) @ (b - a)), 0, 1)
+    off = np.hypot(*(mm - a - along[:, None] * (b - a)).T)
+    return (off < wide_mm).reshape(scene.surface.shape)
+
+
+def test_an_arm_that_comes_in_over_a_corner_is_one_of_those_who_play(camera):
+    scene = Scene(camera)
+    arm = strip(scene, camera, (-HALF_MM - 110, -300), (-200, -200)) & scene.watched
+    nobody = np.zeros_like(arm)
+    assert HandFinder(camera, scene).find(arm, nobody).side == "W"
+    assert HandFinder(camera, scene, ("S", "N")).find(arm, nobody).side == "S"
+
+
+def test_a_cue_that_shows_in_parts_may_have_moved_what_its_tip_is_beside(camera):
+    scene = Scene(camera)
+    piece = outline_at(camera, np.array([0.0, 0.0]), shape_of("red"))
+    nothing = np.zeros(scene.surface.shape, bool)
+    tip = strip(scene, camera, (0.0, -34.0), (0.0, -26.0), 6.0)
+    cover = Cover(scene)
+    cover.update(Foreign(nothing, "S", 0, (), tip))
+    assert cover.may_have_moved(piece)
+    cover.update(Foreign(nothing, None, 0, (), tip))
+    assert not cover.may_have_moved(piece)
+    cover.update(Foreign(nothing, "S", 0, (), nothing))
+    assert not cover.may_have_moved(piece)
