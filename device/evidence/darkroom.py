@@ -30,7 +30,7 @@ from rules.ruling import Ruling
 
 _log = logging.getLogger(__name__)
 
-WAITING: Final = 4  # takes complete and not yet developed: about a minute of play behind
+WAITING: Final = 2  # takes complete and not yet developed: half a minute of play behind
 LATEST: Final = 24  # rulings that the `evidence` topic tells of: as many as a board keeps
 _NICE: Final = 10  # film gives way to refereeing wherever both want a core
 

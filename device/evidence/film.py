@@ -29,8 +29,9 @@ WIDEST_PX: Final = 1040  # of the clip: half a Global Shutter Camera's frame, en
 RING_S: Final = 30.0  # a stroke is ruled on when all rests and hands are away; that is seldom later
 RING_BYTES: Final = 36_000_000  # 15 s at 60 frames a second of 40 kB; noisier pictures get fewer seconds
 SHARP_BYTES: Final = 10_000_000  # some 50 full frames of 180 kB: those at rest and those in which a disc was set going
-TAKES: Final = 4  # strokes come seconds apart; more open at once means that nobody is writing
-_SMALL_QUALITY: Final = 76  # JPEG; the clip's own compression is coarser
+TAKES: Final = 2  # strokes come seconds apart; more open at once means that nobody is writing
+SHOT_BYTES: Final = (36_000, 52_000)  # of a small frame: beyond it noise and grain are kept, not the game
+_QUALITIES: Final = (40, 76)  # JPEG; above, the clip's own compression is coarser, below, blocks show
 _SHARP_QUALITY: Final = 90
 
 
@@ -77,14 +78,32 @@ def factor_for(width_px: int) -> int:
     return max(1, -(-width_px // WIDEST_PX))
 
 
-def developed(frame: Frame, moving: UnderWay, *, sharp: bool) -> Shot:
-    """A frame compressed, small or at its full size."""
-    image, factor = frame.image, 1 if sharp else factor_for(frame.image.shape[1])
+class Lens:
+    """Makes frames small, as sharp as their memory allows: noisy pictures are compressed more."""
+
+    def __init__(self) -> None:
+        self._quality = _QUALITIES[1]
+
+    def small(self, frame: Frame, moving: UnderWay) -> Shot:
+        """A frame for the clip."""
+        shot = _developed(frame, moving, factor_for(frame.image.shape[1]), self._quality)
+        step = -2 if len(shot.jpeg) > SHOT_BYTES[1] else 1 if len(shot.jpeg) < SHOT_BYTES[0] else 0
+        self._quality = min(max(self._quality + step, _QUALITIES[0]), _QUALITIES[1])
+        return shot
+
+    @staticmethod
+    def sharp(frame: Frame, moving: UnderWay) -> Shot:
+        """A frame for the still, at its full size."""
+        return _developed(frame, moving, 1, _SHARP_QUALITY)
+
+
+def _developed(frame: Frame, moving: UnderWay, factor: int, quality: int) -> Shot:
+    image = frame.image
     if factor > 1:
         height, width = (side // factor for side in image.shape[:2])
         small = cv2.resize(image[: height * factor, : width * factor], (width, height), interpolation=cv2.INTER_AREA)
         image = np.asarray(small, dtype=np.uint8)
-    _, jpeg = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, _SHARP_QUALITY if sharp else _SMALL_QUALITY])
+    _, jpeg = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])
     return Shot(frame.seq, frame.t_ns, jpeg.tobytes(), factor, moving)
 
 

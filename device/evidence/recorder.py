@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from calibration.camera import Camera
 from device.evidence.darkroom import Announce, DarkRoom
-from device.evidence.film import Film, Order, Take, UnderWay, developed
+from device.evidence.film import Film, Lens, Order, Take, UnderWay
 from device.evidence.moment import deciding, span_s
 from device.evidence.record import Ground
 from device.evidence.shelf import Shelf
@@ -130,14 +130,15 @@ class Recorder:
         self._shelf.release()
 
     def _catch(self) -> None:
+        lens = Lens()
         before: _Caught | None = None
         while (caught := self._frames.get()) is not None:
             frame, moving, _ = caught
             try:
                 if before is not None and _is_news(before, caught):
-                    self._film.add_sharp(developed(before[0], before[1], sharp=True))
-                    self._film.add_sharp(developed(frame, moving, sharp=True))
-                self._film.add(developed(frame, moving, sharp=False))
+                    self._film.add_sharp(lens.sharp(before[0], before[1]))
+                    self._film.add_sharp(lens.sharp(frame, moving))
+                self._film.add(lens.small(frame, moving))
             except Exception:
                 # A fault of ours costs a frame; the rest of the day is filmed all the same.
                 self.dropped += 1

@@ -31,7 +31,7 @@ def page(chromium: Any) -> Iterator[Any]:
     assert errors == []
 
 
-def shows(page: Any, selector: str, timeout_s: float = 15.0) -> bool:
+def shows(page: Any, selector: str, timeout_s: float = 60.0) -> bool:
     def is_visible() -> bool:
         page.wait_for_timeout(50)
         return bool(page.locator(selector).first.is_visible())
@@ -39,7 +39,7 @@ def shows(page: Any, selector: str, timeout_s: float = 15.0) -> bool:
     return wait_until(is_visible, timeout_s)
 
 
-def until(page: Any, script: str, timeout_s: float = 20.0) -> None:
+def until(page: Any, script: str, timeout_s: float = 60.0) -> None:
     """Asked from outside: the pages' policy forbids what the browser's own waiting would evaluate."""
 
     def is_so() -> bool:
@@ -96,7 +96,7 @@ def test_any_frame_by_keys_alone_and_the_one_that_the_ruling_names(page: Any, ta
     table.film(image)
     name = table.rule()
     assert name is not None
-    assert wait_until(lambda: table.shelf.get(name) is not None, 20)
+    assert wait_until(lambda: table.shelf.get(name) is not None, 120)
     piece = table.shelf.get(name)
     assert piece is not None
     page.goto(f"{board.url}/evidence/{name}?lang=en")
@@ -171,7 +171,7 @@ def test_one_file_to_take_home_needs_nothing_else(page: Any, table: FilmedTable,
     table.film(image)
     name = table.rule()
     assert name is not None
-    assert wait_until(lambda: table.shelf.get(name) is not None, 20)
+    assert wait_until(lambda: table.shelf.get(name) is not None, 120)
     page.goto(f"{board.url}/evidence/{name}?lang=lv")
     with page.expect_download() as waiting:
         page.locator("a[download]").click()
@@ -209,7 +209,7 @@ def test_parts_of_a_clip_are_served_so_that_it_seeks(table: FilmedTable, board: 
     table.film(image)
     name = table.rule()
     assert name is not None
-    assert wait_until(lambda: table.shelf.get(name) is not None, 20)
+    assert wait_until(lambda: table.shelf.get(name) is not None, 120)
     whole = (table.folder / name / "clip.mp4").read_bytes()
     status, headers, part = ask(board, f"/evidence/{name}/clip.mp4", range="bytes=100-199")
     assert (status, part) == (206, whole[100:200])

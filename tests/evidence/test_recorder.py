@@ -15,16 +15,17 @@ import pytest
 
 from device import topics
 from device.evidence import Piece, Shelf
-from device.evidence.film import RING_BYTES, SHARP_BYTES, Film, Order, Shot, Take, factor_for
+from device.evidence.film import RING_BYTES, SHARP_BYTES, SHOT_BYTES, Film, Lens, Order, Shot, Take, factor_for
 from device.evidence.moment import Point
 from device.evidence.record import STILL
 from device.evidence.recorder import Recorder
+from device.sources.frame import Frame
 from rules.ruling import Margin
 from tests.evidence import filmed
 from tests.parts.brokers import wait_until
 
 FIRST_S, LAST_S = 3.8, 6.6  # little around the moment, where the clip itself is not looked at
-QUICK_S = 0.02  # nothing here waits for a disk
+QUICK_S = 1.0  # the disk hangs for 20 s; a loaded machine may take some of a second
 
 
 @pytest.fixture(scope="module")
@@ -53,14 +54,14 @@ class Rig:
     def rule(self, **changed: Any) -> str:
         fact = filmed.stroke()
         ruling = msgspec.structs.replace(filmed.ruled(fact), **changed)
-        wait_until(lambda: self.recorder.book(fact, ruling).missing != "no_frames", 10)
+        wait_until(lambda: self.recorder.book(fact, ruling).missing != "no_frames", 60)
         booking = self.recorder.book(fact, ruling)
         assert booking.name is not None, booking.missing
         self.recorder.keep(booking.name, filmed.line_of(fact, evidence=booking.name), fact, ruling, {"S": "Anna Ozoliņa"})
         return booking.name
 
     def kept(self, name: str) -> Piece:
-        assert wait_until(lambda: self.shelf.get(name) is not None, 30), self.told
+        assert wait_until(lambda: self.shelf.get(name) is not None, 120), self.told
         found = self.shelf.get(name)
         assert found is not None
         return found
@@ -159,7 +160,7 @@ def test_what_a_judge_does_meanwhile_is_done_once_the_piece_is_there(rig: Callab
     one.recorder.correct(name, "overridden", msgspec.structs.replace(other, lawful=False))
     one.recorder.hold(name, "Ilze", keep=True, done=answers.append)
     one.recorder.hold("0000009-00000000", "Ilze", keep=True, done=answers.append)
-    assert wait_until(lambda: len(answers) == 2, 30)
+    assert wait_until(lambda: len(answers) == 2, 120)
     piece = one.kept(name)
     assert [(p.ground, p.by) for p in piece.protected] == [("overridden", None), ("judge", "Ilze")]
     assert piece.corrected
@@ -189,7 +190,7 @@ def test_a_disk_that_hangs_delays_no_frame_and_no_ruling(rig: Callable[..., Rig]
                 reasons.append(booking.missing)
             slowest_s = max(slowest_s, time.perf_counter() - began)
     assert slowest_s < QUICK_S
-    assert 0 < len(names) <= 10, "what waits is bounded"
+    assert 0 < len(names) <= 6, "what waits is bounded"
     assert set(reasons) == {"behind"}
     assert one.recorder.figures()["memory_mb"] * 1e6 < RING_BYTES + SHARP_BYTES + 50e6
     hangs.set()
@@ -215,7 +216,7 @@ def test_a_full_disk_is_said_and_the_next_one_is_kept_again(
 
     monkeypatch.setattr(one.shelf, "add", full)
     lost = one.rule()
-    assert wait_until(lambda: one.missing().get(lost) == "disk_full", 30)
+    assert wait_until(lambda: one.missing().get(lost) == "disk_full", 120)
     assert one.recorder.figures()["missing"] == {"disk_full": 1}
     assert "No space left" in caplog.text
     monkeypatch.setattr(one.shelf, "add", real)
@@ -255,15 +256,25 @@ def test_memory_is_bounded_whatever_is_filmed() -> None:
     done: list[Take] = []
     film = Film(done.append)
     about: Any = Order("n", filmed.line_of(filmed.stroke()), filmed.stroke(), filmed.ruled(filmed.stroke()), {}, Point("", 0.0, ()))
-    noisy = bytes(150_000)
+    shot = bytes(SHOT_BYTES[1])
     for seq in range(60 * 60):
-        film.add(Shot(seq, seq * filmed.FRAME_NS, noisy, 2))
+        film.add(Shot(seq, seq * filmed.FRAME_NS, shot, 2))
         film.add_sharp(Shot(seq, seq * filmed.FRAME_NS, bytes(900_000), 1))
         if seq % 900 == 600:
             film.cut(Take((seq - 180) * filmed.FRAME_NS, (seq + 120) * filmed.FRAME_NS, about))
         assert film.bytes_held <= RING_BYTES + SHARP_BYTES
     assert len(done) == 4
     assert all(len(take.shots) == 301 for take in done)
+
+
+def test_noise_is_compressed_more_not_kept() -> None:
+    lens = Lens()
+    rng = np.random.default_rng(1)
+    sizes = []
+    for seq in range(40):
+        image = rng.integers(0, 255, (544, 728, 3), dtype=np.uint8)
+        sizes.append(len(lens.small(Frame(image, seq * filmed.FRAME_NS, seq), ()).jpeg))
+    assert sizes[-1] < 0.65 * sizes[0]
 
 
 def test_every_camera_gives_a_clip_of_some_hundred_pixels() -> None:
