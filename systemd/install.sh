@@ -83,8 +83,8 @@ install_system_files() {
   put "$here/novuss.sysusers" "$root/etc/sysusers.d/novuss.conf" 644
   put "$here/70-novuss.rules" "$root/etc/udev/rules.d/70-novuss.rules" 644
   [ ! -d "$root/etc/NetworkManager" ] || put "$here/novuss-wifi.conf" "$root/etc/NetworkManager/conf.d/novuss-wifi.conf" 644
-  put_once "$etc/novuss.env" 644 <<< 'NOVUSS_WATCH=picamera --calibration /var/lib/novuss/calibration.json --table 1 --mqtt mqtt://1@127.0.0.1'
-  put_once "$etc/board.env" 644 <<< 'NOVUSS_BOARD=--mqtt mqtt://board@127.0.0.1 --table 1 --host 0.0.0.0'
+  # A machine set up before there was a settings file goes on with its arguments.
+  [ -e "$etc/novuss.env" ] || put_once "$etc/novuss.toml" 644 < "$here/novuss.toml"
   for secret in mqtt-password:1 board-password:board; do
     local from="$etc/broker/passwords/${secret#*:}"
     if [ -r "$from" ]; then put_once "$etc/${secret%:*}" 600 < "$from"; else put_once "$etc/${secret%:*}" 600 < /dev/null; fi

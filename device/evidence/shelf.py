@@ -100,7 +100,8 @@ class Shelf:
         self._make_room_on_disk()
         part = self.folder / f"{_PART}{name}"
         try:
-            part.mkdir(_FOLDER_MODE)
+            part.mkdir()
+            part.chmod(_FOLDER_MODE)  # whatever the umask
             piece = fill(part)
             write_json(part / RECORD, piece)
             for file in part.iterdir():
