@@ -24,7 +24,7 @@ from device.messaging.judge import JudgeRequest
 from device.referee import Referee
 from device.service import Service
 from device.shot_clock import ShotClock
-from device.sources.frame import Frame, Source
+from device.sources.frame import Adjustable, Frame, Source
 from device.timing import Timing
 from rules.errors import Bug, InputUnusable, StorageFailed
 from rules.facts import Entry, Incident, SeenDiscs, Stroke
@@ -58,6 +58,7 @@ class Monitor:
         recorder: Recorder | None = None,
         *,
         live: bool,
+        figures: Callable[[], Mapping[str, Any]] = dict,
     ) -> None:
         self._source = source
         self._referee = referee
@@ -68,6 +69,7 @@ class Monitor:
         self._made_at = camera.calibration.made_at
         self._rms_px = camera.calibration.rms_px
         self._live = live
+        self._figures = figures
         self._watcher = Watcher(camera)
         self._guard = DriftGuard(camera.calibration)
         self._no_calls = 0
@@ -102,6 +104,8 @@ class Monitor:
     def stop(self) -> None:
         """End after the frame at hand; may be called from a signal handler."""
         self._stopping.set()
+        if isinstance(self._source, Adjustable):
+            self._source.interrupt()
 
     def on_judge(self, request: JudgeRequest) -> None:
         """A judge's command from the broker; answered once it has been ruled on, in the order of everything else."""
@@ -157,7 +161,8 @@ class Monitor:
                 "no_calls": self._no_calls,
             }
             evidence = {"evidence": None if self._recorder is None else self._recorder.figures()}
-            self._publish(topics.HEALTH, {"schema": "novuss.health/1"} | figures | machine | calibration | camera | evidence)
+            parts = figures | machine | calibration | camera | evidence | self._figures()
+            self._publish(topics.HEALTH, {"schema": "novuss.health/1"} | parts)
 
     def _hand_over(self, fact: Fact, *, wait: bool) -> None:
         """Leave a fact for the referee. A file may wait for it, a camera may not."""

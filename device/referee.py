@@ -63,7 +63,7 @@ class Referee:
         self._log = log
         self._outbox = outbox
         self._publish = publish
-        self._new_match = new_match
+        self.new_match = new_match
         self._on_ruling = on_ruling
         self._clerk = clerk or Clerk()
         self._state: State | None = None
@@ -129,7 +129,7 @@ class Referee:
         self._start_seen = self._start_seen + 1 if colours_at_start(seen.discs) else 0
         if self.has_match or self._start_seen < _SEEN_TWICE:
             return
-        wanted = self._new_match
+        wanted = self.new_match
         match_id = f"{wall_time().at}-{self._matches + 1}"
         match = match_at_start(seen.discs, match_id, ruleset=wanted.ruleset, sets=wanted.sets, first_turn=wanted.first_turn)
         if match is not None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-import re
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Final, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 import msgspec
 from cyclopts import Parameter
@@ -19,6 +19,7 @@ from calibration.camera import Calibration, Camera, load_calibration
 from calibration.coarse import South
 from calibration.lens import load_lens
 from device import topics
+from device.commands.config import export_login, read
 from device.evidence.clerk import Clerk
 from device.evidence.recorder import Recorder
 from device.evidence.shelf import Shelf
@@ -28,45 +29,46 @@ from device.messaging.judge import JudgeRequest
 from device.monitor import Monitor, Publish
 from device.referee import NewMatch, Referee
 from device.service import Service
+from device.settings import Loaded, Settings
+from device.settings.live import LiveSettings
 from device.sources.choose import PICAMERA, VIRTUAL, default_source, open_source
-from device.sources.frame import Source
+from device.sources.frame import Adjustable, Source
 from device.storage.lines import UNREADABLE
 from device.table_session import SessionSettings, TableSession
-from rules.errors import InputUnusable, NovussError, WrongUsage
+from rules.errors import InputUnusable, NovussError
 from rules.facts import Entry, Match
 from rules.fold import State
 from rules.ruling import Ruling
 from rules.table import Side
 from rules.words import Lang, say
 
-_TABLE_NAME: Final = re.compile(r"[\w-][\w.-]{0,63}")
-_LAST_PORT: Final = 65535
 _console = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def watch(
     source: str | None = None,
     *,
+    config: Path | None = None,
     lens: Path | None = None,
     calibration: Path | None = None,
     camera: str | None = None,
-    south: South = "bottom",
+    south: South | None = None,
     match: Path | None = None,
-    ruleset: Literal["lnf-2008", "lnf-current", "casual"] = "lnf-2008",
-    sets: int = 5,
+    ruleset: Literal["lnf-2008", "lnf-current", "casual"] | None = None,
+    sets: int | None = None,
     first_turn: Side | None = None,
     record: Path | None = None,
     data: Path | None = None,
     mqtt: str | None = None,
     no_mqtt: Annotated[bool, Parameter(negative="")] = False,
-    table: str = "table",
-    host: str = "127.0.0.1",
-    port: int = 8080,
+    table: str | None = None,
+    host: str | None = None,
+    port: int | None = None,
     no_board: Annotated[bool, Parameter(negative="")] = False,
     evidence: Path | None = None,
     no_evidence: Annotated[bool, Parameter(negative="")] = False,
     open_browser: Annotated[bool, Parameter(name="--open", negative="")] = False,
-    lang: Lang = "en",
+    lang: Lang | None = None,
     seed: int | None = None,
     fast: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
@@ -74,6 +76,8 @@ def watch(
 
     Without a source the camera of a Raspberry Pi is used, elsewhere the virtual table, which plays by itself. Rulings go to the match
     log, to MQTT (a built-in broker when none is named) and to the scoreboard. Ctrl-C ends it.
+
+    What is not said here comes from NOVUSS_SECTION_KEY in the environment, then from the settings file (`novuss config`).
 
     Examples:
 
@@ -85,6 +89,8 @@ def watch(
     ----------
     source
         `picamera`, `virtual`, a video file, or a folder of stills.
+    config
+        Settings file; otherwise NOVUSS_CONFIG, the user's or /etc/novuss/novuss.toml. Its changes are taken over while watching.
     lens
         Lens file (`novuss lens`); the table is then found by its lines.
     calibration
@@ -92,13 +98,13 @@ def watch(
     camera
         Name of the camera when there is no lens file: gs, hq, hqbin, module3.
     south
-        Where side S lies in the picture.
+        Where side S lies in the picture: bottom (default), left, top, right.
     match
         File with a match entry; without one a start position begins a match.
     ruleset
-        Rules of a match that a start position begins: lnf-2008, lnf-current, casual.
+        Rules of a match that a start position begins: lnf-2008 (default), lnf-current, casual.
     sets
-        Sets of such a match.
+        Sets of such a match; 5 by default.
     first_turn
         Side with the first turn in such a match.
     record
@@ -110,11 +116,11 @@ def watch(
     no_mqtt
         Neither broker nor scoreboard, only the log.
     table
-        Name of this table in the topics.
+        Name of this table in the topics; `table` by default.
     host
-        Address that the scoreboard listens on.
+        Address that the scoreboard listens on; 127.0.0.1 by default.
     port
-        Port of the scoreboard; the next free one is used when it is taken.
+        Port of the scoreboard, 8080 by default; the next free one is used when it is taken.
     no_board
         Serve no scoreboard.
     evidence
@@ -124,62 +130,61 @@ def watch(
     open_browser
         Open the scoreboard in a browser.
     lang
-        Language of the rulings on this terminal.
+        Language of the rulings on this terminal: en (default), lv, de.
     seed
         Virtual table: which match is played; by default another one each time.
     fast
         Virtual table: as fast as it can be worked through instead of in real time.
     """
-    if mqtt is not None and no_mqtt:
-        raise WrongUsage("--mqtt and --no-mqtt exclude each other")
-    if evidence is not None and no_evidence:
-        raise WrongUsage("--evidence and --no-evidence exclude each other")
-    if lens is not None and calibration is not None:
-        raise WrongUsage("--lens and --calibration exclude each other: a calibration holds its lens")
-    if not _TABLE_NAME.fullmatch(table):
-        raise WrongUsage(f"--table {table!r}: it becomes part of topics and folder names; letters, digits, '.', '_' and '-', 64 at most")
-    if sets < 1:
-        raise WrongUsage(f"--sets {sets}: a match has at least one set")
-    if not 0 <= port <= _LAST_PORT:
-        raise WrongUsage(f"--port {port}: a port is 0 to {_LAST_PORT}")
-    if mqtt is not None:
-        parse_url(mqtt)  # wrong usage is said before anything is written
+    arguments = locals()  # flags by name, before anything else gets one
+
+    def reload() -> Loaded:
+        return read(config, arguments)
+
+    loaded = reload()
+    settings = loaded.settings
+    if settings.mqtt.url is not None:
+        parse_url(settings.mqtt.url)  # wrong usage is said before anything is written
     logging.basicConfig(level=logging.WARNING, handlers=[RichHandler(console=_console, show_path=False)], format="%(message)s")
-    chosen = source or default_source()
-    known = None if calibration is None else load_calibration(calibration)
-    look_settings = LookSettings(None if lens is None else load_lens(lens), camera, south)
-    given = None if match is None else read_match(match)
+    export_login(settings)
+    chosen = settings.camera.source or default_source()
+    known = None if settings.camera.calibration is None else load_calibration(settings.camera.calibration)
+    look_settings = LookSettings(
+        None if settings.camera.lens is None else load_lens(settings.camera.lens), settings.camera.name, settings.table.south
+    )
+    given = None if settings.match.file is None else read_match(settings.match.file)
     game = int(time.time()) if seed is None else seed
-    opened = open_source(chosen, seed=game, realtime=not fast)
+    opened = open_source(chosen, seed=game, realtime=not fast, camera=settings.camera)
     try:
-        log, outbox, beside = _files(chosen, table, record, data)
-        settings = SessionSettings(
-            table=table,
+        log, outbox, beside = _files(chosen, settings)
+        session = SessionSettings(
+            table=settings.table.name,
             log=log,
             outbox=outbox,
-            evidence=None if no_evidence else evidence or beside,
-            mqtt=mqtt,
-            with_mqtt=not no_mqtt,
-            with_board=not no_board,
-            host=host,
-            port=port,
+            evidence=None if not settings.data.evidence else settings.data.evidence_folder or beside,
+            mqtt=settings.mqtt.url,
+            with_mqtt=settings.mqtt.enabled,
+            with_board=settings.board.enabled,
+            host=settings.board.host,
+            port=settings.board.port,
             open_browser=open_browser,
         )
         live = chosen in {PICAMERA, VIRTUAL}
-        job = _Job(opened, settings, look_settings, NewMatch(ruleset, sets, first_turn), lang, patient=fast or not live)
+        job = _Job(opened, session, look_settings, loaded, reload, patient=fast or not live)
         job.run(chosen, known, given, live=live, game=game)
     finally:
         opened.close()
 
 
-def _files(chosen: str, table: str, record: Path | None, data: Path | None) -> tuple[Path, Path, Path]:
+def _files(chosen: str, settings: Settings) -> tuple[Path, Path, Path]:
     """Match log, outbox and evidence: matches of a camera, the virtual table and recordings share no log unless somebody says so."""
+    record, data = settings.data.log, settings.data.folder
     if record is not None:
         outbox, evidence = (
             (data / name if data is not None else record.with_name(f"{record.name}.{name}")) for name in ("outbox", "evidence")
         )
         return record, outbox, evidence
-    home = data or user_data_path("novuss") / table
+    home = data or user_data_path("novuss") / settings.table.name
     if chosen == PICAMERA:
         return home / "match.jsonl", home / "outbox", home / "evidence"
     if chosen == VIRTUAL:
@@ -192,15 +197,24 @@ class _Job:
     """One run of the command."""
 
     def __init__(
-        self, source: Source, settings: SessionSettings, look_settings: LookSettings, new_match: NewMatch, lang: Lang, *, patient: bool
+        self,
+        source: Source,
+        settings: SessionSettings,
+        look_settings: LookSettings,
+        loaded: Loaded,
+        reload: Callable[[], Loaded],
+        *,
+        patient: bool,
     ) -> None:
         self._source = source
         self._settings = settings
         self._look = look_settings
-        self._new_match = new_match
-        self._lang = lang
+        self._lang = loaded.settings.table.lang
+        self._new_match = new_match(loaded.settings)
+        self._live_settings = LiveSettings(loaded, reload, self._take_over, _console.print)
         self._patient = patient
         self._monitor: Monitor | None = None
+        self._referee: Referee | None = None
         self._rulings = 0
 
     def run(self, chosen: str, known: Calibration | None, given: Match | None, *, live: bool, game: int) -> None:
@@ -212,17 +226,29 @@ class _Job:
             recorder = self._recorder(camera, publish)
             clerk = Clerk(recorder)
             referee = Referee(session.log, session.recovered, session.outbox, publish, self._new_match, self._on_ruling, clerk)
+            self._referee = referee
             if given is None and chosen == VIRTUAL:
                 given = msgspec.structs.replace(self._source.match, id=f"virtual-{game}-{int(time.time())}")  # type: ignore[attr-defined]
             if given is not None:
                 referee.begin(given, resume=chosen == PICAMERA)
             service = Service(lambda: session.publisher is None or session.publisher.connection.connected)
-            self._monitor = Monitor(self._source, camera, referee, publish, service, self._settings.log.parent, recorder, live=live)
+            self._monitor = Monitor(
+                self._source,
+                camera,
+                referee,
+                publish,
+                service,
+                self._settings.log.parent,
+                recorder,
+                live=live,
+                figures=self._figures,
+            )
             self._end_on_signals(self._monitor)
             if chosen == VIRTUAL:
                 _console.print(f"virtual table, match {game} (--seed {game} plays it again)")
             _console.print(f"watching {self._source.name}; Ctrl-C ends it" if live else f"watching {self._source.name}")
-            self._monitor.run()
+            with self._live_settings:
+                self._monitor.run()
             if not live and (left := session.drain()):
                 raise NovussError(f"{left} messages could not be sent ({session.outbox.waiting} wait in {self._settings.outbox})")
             if referee.state is None:
@@ -231,6 +257,19 @@ class _Job:
                 )
             timing = self._monitor.timing
             _console.print(f"{timing.frames} frames watched, {timing.dropped} dropped, {self._rulings} rulings")
+
+    def _take_over(self, settings: Settings) -> None:
+        """What was changed in the settings file and needs no restart."""
+        self._lang = settings.table.lang
+        if self._referee is not None:
+            self._referee.new_match = new_match(settings)
+        if isinstance(self._source, Adjustable):
+            self._source.adjust(settings.camera)
+
+    def _figures(self) -> dict[str, Any]:
+        """What health says of settings and camera."""
+        camera = {"camera": self._source.figures()} if isinstance(self._source, Adjustable) else {}
+        return {"settings": self._live_settings.figures()} | camera
 
     def _recorder(self, camera: Camera, publish: Publish) -> Recorder | None:
         """What films the table; none where it shall not be, or where its folder cannot be used: refereeing goes on."""
@@ -290,6 +329,11 @@ class _Job:
 
         signal.signal(signal.SIGINT, stop)
         signal.signal(signal.SIGTERM, stop)
+
+
+def new_match(settings: Settings) -> NewMatch:
+    """What a start position begins."""
+    return NewMatch(settings.match.ruleset, settings.match.sets, settings.match.first_turn)
 
 
 def read_match(path: Path) -> Match:

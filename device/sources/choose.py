@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from device.settings.records import CameraSettings
 from device.sources.frame import Source
 from device.sources.stills import SUFFIXES as STILL_SUFFIXES
 from device.sources.stills import StillsSource
@@ -22,12 +23,15 @@ def default_source() -> str:
     return PICAMERA if on_pi else VIRTUAL
 
 
-def open_source(what: str, *, seed: int = 1, realtime: bool = True) -> Source:
-    """Open `picamera`, `virtual`, a video file or a folder of stills; InputUnusable says what is wrong with it."""
+def open_source(what: str, *, seed: int = 1, realtime: bool = True, camera: CameraSettings | None = None) -> Source:
+    """Open `picamera`, `virtual`, a video file or a folder of stills; InputUnusable says what is wrong with it.
+
+    `camera` is how a real camera shall be held; without it as the settings' defaults say.
+    """
     if what == PICAMERA:
         from device.sources.picamera import PicameraSource
 
-        return PicameraSource()
+        return PicameraSource(camera or CameraSettings())
     if what == VIRTUAL:
         from device.sources.virtual import VirtualSource
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+
+from device.settings.records import CameraSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,4 +45,21 @@ class Source(Protocol):
 
     def close(self) -> None:
         """Free the device; safe to call twice."""
+        ...
+
+
+@runtime_checkable
+class Adjustable(Protocol):
+    """A source whose light can be changed while it runs, and that keeps account of what its device does."""
+
+    def adjust(self, settings: CameraSettings) -> None:
+        """Use another exposure, gain or focus from one of the next frames on; may be called from any thread."""
+        ...
+
+    def interrupt(self) -> None:
+        """Let a `read` that waits for a lost camera end; may be called from a signal handler."""
+        ...
+
+    def figures(self) -> dict[str, Any]:
+        """Rate, losses and complaints, for the health topic; may be called from any thread."""
         ...

@@ -138,6 +138,17 @@ def test_a_broken_match_file_is_named(tmp_path: Path) -> None:
     assert not (tmp_path / "log.jsonl").exists()
 
 
+def test_the_settings_in_force_are_printed_with_where_each_came_from(tmp_path: Path) -> None:
+    file = tmp_path / "novuss.toml"
+    file.write_text("[table]\nname = '7'\n", encoding="utf-8")
+    done = novuss("config", "--config", file, "virtual", "--port", "9000", "--no-evidence")
+    assert done.returncode == 0, done.stderr
+    for line in (f'name = "7" # file {file}:2', "port = 9000 # flag --port", 'source = "virtual" # flag SOURCE', "sets = 5 # default"):
+        assert line in " ".join(done.stdout.split()), line
+    file.write_text("[table]\nnam = '7'\n", encoding="utf-8")
+    one_sentence(novuss("watch", "--config", file), 1, "novuss.toml:2")
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -168,7 +179,7 @@ def test_wrong_usage_is_status_2(words: list[str], tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["", "watch", "calibrate", "lens", "detect", "strokes", "rule", "sheet", "board", "hall", "broker", "table"]
+    "command", ["", "watch", "calibrate", "lens", "detect", "strokes", "rule", "sheet", "board", "hall", "broker", "table", "config"]
 )
 def test_every_help_text_tells_what_the_command_does_and_how(command: str) -> None:
     done = novuss(*([command] if command else []), "--help")
