@@ -71,7 +71,7 @@ def verdict(true: dict[str, Any], told: list[Stroke | Incident]) -> str:
     if touched | lifted != {piece} or shaken:
         return "wrong piece" if sure else "unsure"
     if not sure:
-        return "unsure"
+        return "lift told with doubt" if kind == "lifted" and lifted else "unsure"
     if any(e.side != event["side"] for e in fact.timeline if isinstance(e, Touched | Lifted)):
         return "wrong side"
     if kind == "lifted":

@@ -291,9 +291,9 @@ class Watcher:
         facts, self._told = self._told or [], None
         self._spell = Spell(before=self._position(), started_s=t_s)
         for track in self._here():
+            track.forget_hands()
             if track.state == "active":
                 track.sightings, track.rest_seen_mm, track.left = [], None, self._tracker.outline(track)
-                track.carried, track.by_arm, track.hidden_s = False, False, 0.0
                 track.woken_s = t_s
                 if self._last is not None and not track.hidden:
                     self._scene.keep_place(self._last[0], track.left)
@@ -314,6 +314,8 @@ class Watcher:
         self._tracker.settle_one(striker, image, t_s)
         told = describe(spell, self._tracker.tracks, self._position(), t_s, self._camera, self._slowing_mm_s2, self.sides, self._shutter)
         self._placed_s = t_s
+        for track in self._here():
+            track.forget_hands()
         self._spell = Spell(before=self._position(), started_s=spell.started_s, placed_s=t_s, arm_sides=spell.arm_sides)
         return told.facts
 

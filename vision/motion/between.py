@@ -41,8 +41,9 @@ _GLIDES_MM_S: Final = 300.0  # hands and cues push pieces aside more slowly; str
 _PUSHED_MM: Final = 40.0  # a piece that nobody was near to and that went farther was struck
 _EDGE_MM: Final = 8.0  # a piece that lies no farther from the hole may lose its balance
 _SHAKEN_MM: Final = 15.0  # a jolt of the table moves pieces by less
-_LIFTED_MM: Final = 15.0  # a piece that was gone for a while and lies farther off has been in a hand
-_HELD_S: Final = 0.6  # a piece under a hand for as long may have been lifted; pushing takes less
+_LIFTED_MM: Final = 15.0  # a piece that was under a hand for a while and lies farther off has been in it, or was pushed
+_FAR_MM: Final = 80.0  # nobody pushes a piece that far under a hand
+_HELD_S: Final = 0.9  # pushing takes less
 _UNSURE: Final = 0.6  # confidence of what may also have been otherwise
 _GUESS: Final = 0.5  # confidence of the first contact of a stroke that was not seen
 
@@ -64,7 +65,7 @@ class _Piece:
         if self.new is None or self.way_mm <= _MOVED_MM:
             return False
         rest, seen = self.track.rest_seen_mm, self.track.sightings
-        if rest is None or not seen:
+        if rest is None or not seen or self.track.carried:
             return True
         return float(np.hypot(seen[-1].x_mm - rest[0], seen[-1].y_mm - rest[1])) > _FOLLOWED_MM
 
@@ -129,10 +130,8 @@ def _alone(piece: _Piece, arm: Side | None, spell: Spell) -> TimelineEvent | Non
         return Lifted(t=when, disc=name, side=arm, confidence=None if track.seen_gone else _UNSURE)
     if arm is None or not track.by_arm or not piece.has_moved:
         return None
-    if track.carried and piece.way_mm > _LIFTED_MM:
-        return Lifted(t=when, disc=name, side=arm)
-    if track.hidden_s > _HELD_S and piece.way_mm > _MOVED_MM:
-        return Lifted(t=when, disc=name, side=arm, confidence=_UNSURE)
+    if piece.way_mm > _LIFTED_MM and (track.carried or track.hidden_s > _HELD_S):
+        return Lifted(t=when, disc=name, side=arm, confidence=None if track.carried and piece.way_mm > _FAR_MM else _UNSURE)
     return None
 
 

@@ -30,6 +30,7 @@ _STILL_S: Final = 0.04  # the picture has stood still for this long: a hand that
 _LOOK_FRAMES: Final = 6  # a striker that was put down unseen is looked for ten times a second
 _JUST_LOST: Final = 6  # frames; the hardest stroke has crossed the table by then
 _BESIDE_PX: Final = 40  # how far outside the arm's own box a striker is looked for: a striker's width
+_CARRIED_MM: Final = 15.0  # a piece's radius: it did not slide there while it was followed
 _MOST_ISLANDS: Final = 3  # changed places tried for a lost disc in one frame
 _CLEAR: Final = 0.9  # of a disc's usual gain, from which a still disc beside a hand is worth a closer look
 _STILL_GAIN: Final = 0.8  # of a disc's usual gain where it stands still
@@ -159,7 +160,7 @@ class Comings:
         else:
             name = new_id(kind, tracks)
             track = tracks[name] = Track(name, kind, at_mm)
-        track.carried = track.state != "active"
+        track.carried = track.state != "active" or float(np.hypot(*(track.at_mm - at_mm))) > _CARRIED_MM
         track.state, track.pocket, track.missed, track.hidden = "active", None, 0, False
         track.at_mm, track.t_s = at_mm, t_s
         self._tracker.settle_one(track, image, t_s)

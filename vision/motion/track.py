@@ -70,6 +70,10 @@ class Track:
         """Nominal solid of its kind."""
         return shape_of(self.kind)
 
+    def forget_hands(self) -> None:
+        """From now on it counts who is near it and what is done to it."""
+        self.carried, self.by_arm, self.seen_gone, self.hidden_s = False, False, False, 0.0
+
     @property
     def moves(self) -> bool:
         """Whether it is under way."""

@@ -86,8 +86,8 @@ class Tracker:
             track.sightings = []
             track.velocity_mm_s = np.zeros(2)
             track.missed = 0
-            track.learned = track.carried = track.by_arm = track.seen_gone = False
-            track.hidden_s = 0.0
+            track.learned = False
+            track.forget_hands()
             track.left = None
             if track.state == "active":
                 track.state, track.rest_seen_mm = "rest", None
@@ -153,6 +153,8 @@ class Tracker:
                 continue
             if track.kind == "striker" or bodies[track.id].velocity_mm_s.any() or not self._is_covered(track):
                 self._wake(track, t_s)
+            else:
+                track.by_arm, track.hidden_s = True, track.hidden_s + dt
         active = [t for t in here if t.state == "active"]
         waiting: list[tuple[Track, Fit | None]] = []
         for track in active:
@@ -187,7 +189,7 @@ class Tracker:
         track.t_s = min(track.t_s, t_s) or t_s
         track.still_since_s = track.woken_s = t_s
         track.left = self.outline(track)
-        track.by_arm = self.cover.may_have_moved(track.left)
+        track.by_arm |= self.cover.may_have_moved(track.left)
         self._scene.lift(track.left)
 
     def _waits_under_hand(self, track: Track, body: Body, dt: float) -> bool:
