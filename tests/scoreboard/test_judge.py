@@ -49,8 +49,8 @@ def post(url: str, path: str, body: str, **headers: str) -> tuple[int, dict[str,
         connection.close()
 
 
-def signed_in(url: str, name: str = "Zane") -> str:
-    status, answer = post(url, "/judge/sign-in", urlencode({"name": name, "password": PASSWORD}))
+def signed_in(url: str, name: str = "Zane", password: str = PASSWORD) -> str:
+    status, answer = post(url, "/judge/sign-in", urlencode({"name": name, "password": password}))
     assert status == 303
     cookie = answer["set-cookie"]
     assert "HttpOnly" in cookie
@@ -273,6 +273,30 @@ def test_placing_is_guided_on_console_board_and_phone(desk: Scoreboard, broker: 
         console.locator("[data-part=placing]").wait_for(state="hidden")
         assert match_state(real.state)["placing"] == []
         assert real.lines()[-1]["judge"] == {"command": "wave_through", "by": "Zane"}
+    finally:
+        real.close()
+
+
+@pytest.mark.broker
+def test_only_an_admin_breaks_off_a_match_and_a_clause_must_be_in_the_book(desk: Scoreboard, broker: Mosquitto, tmp_path: Path) -> None:
+    real = RealTable(broker, tmp_path)
+    try:
+        judge, admin = signed_in(desk.url), signed_in(desk.url, "Ilze", ADMIN)
+        form = {"format": "singles", "ruleset": "lnf-2008", "sets": 3, "first": ["Anna"], "second": ["Berta"], "colour": "red"}
+
+        def begin(cookie: str, **more: Any) -> tuple[int, dict[str, Any]]:
+            status, answer = post(desk.url, "/judge/match", json.dumps(form | more), cookie=cookie)
+            return status, json.loads(answer["body"])
+
+        assert begin(judge)[1]["accepted"]
+        real.enter(stroke("S", "r1"))
+        assert "end that match first" in begin(judge)[1]["error"]
+        assert begin(judge, force=True) == (403, {"accepted": False, "error": "breaking off a match is for admins only"})
+        assert begin(admin, force=True)[1]["accepted"]
+        assert [line["match"]["by"] for line in real.lines() if "match" in line] == ["Zane", "Ilze"]
+        odd = json.dumps({"command": "warning", "side": "N", "clause": "19.1.z"})
+        answer = json.loads(post(desk.url, "/judge/preview", odd, cookie=judge)[1]["body"])
+        assert "no such clause" in answer["error"]
     finally:
         real.close()
 
