@@ -188,11 +188,11 @@ def _one_sided(first: str, second: str, t_s: float, paths: Mapping[str, Path]) -
             if (paths[b].pocket is not None or paths[b].vanished) and len(paths[b].runs) <= 1:
                 return False  # it was gone before it could be seen to move
             due = paths[a].mass / paths[b].mass * float(np.hypot(*near[0].kick_mm_s))
-            return due > _NEEDED_MM_S and not _is_backed(a, b, t_s, paths)
+            return due > _NEEDED_MM_S and not is_backed(a, b, t_s, paths)
     return False
 
 
-def _is_backed(pusher: str, pushed: str, t_s: float, paths: Mapping[str, Path]) -> bool:
+def is_backed(pusher: str, pushed: str, t_s: float, paths: Mapping[str, Path]) -> bool:
     """Whether a disc that is pushed lies against a rail or another disc and hands the push on."""
     here, there = paths[pushed].at(t_s), paths[pusher].at(t_s)
     if here is None or there is None:

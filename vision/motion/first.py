@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from rules.table import SIDES
-from vision.motion.contacts import Touch
+from vision.motion.contacts import Touch, is_backed
 from vision.motion.hypotheses import Verdict, weigh
 from vision.motion.onset import Onset, first_movers, later_movers
 from vision.motion.path import Path
@@ -45,6 +45,10 @@ def settle_first(
     if not may:
         return _untouched(paths, striker, hits)
     own = [h for h in hits if striker in (h.disc, h.other) and h.other not in SIDES and h.other != "cue"]
+    stayed = _stayed(paths, striker, own, min(o.still_s for o in may))
+    if stayed is not None:
+        kept = [h for h in hits if h not in own or h.t_s >= stayed.t_s]
+        return kept, First((_partner(stayed, striker),), stayed.t_s, stayed.confidence)
     alone = _clean(may[0], own) if len(may) == 1 else None
     if alone is not None:
         soon = [o for o in later_movers(paths, striker, may) if o.began_s - o.sigma_s < alone.t_s + _SOON_S]
@@ -56,6 +60,14 @@ def settle_first(
     if verdict is None:
         return _unexplained(paths, striker, hits, own, may)
     return _played_out(paths, striker, hits, may, verdict)
+
+
+def _stayed(paths: Mapping[str, Path], striker: str, own: Sequence[Touch], before_s: float) -> Touch | None:
+    """A plain contact before anything moved, with a piece that lies against something and took the blow without leaving."""
+    for h in own:
+        if h.t_s < before_s and h.confidence >= _CLEAN and is_backed(striker, _partner(h, striker), h.t_s, paths):
+            return h
+    return None
 
 
 def _clean(only: Onset, own: Sequence[Touch]) -> Touch | None:

@@ -15,6 +15,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from rules.table import SIDES
 from vision.motion.impacts import RAIL, RAILS, Played, Solids, Strike, Wood, play
@@ -48,6 +49,9 @@ _RAIL_BOUNCE: Final = (0.7, 0.1)
 _RUB: Final = (0.13, 0.07)
 _SHIFT_MM: Final = 0.15  # of a piece's place against the striker's: lens, height, radius
 _HEAP_S: Final = 0.006  # discs of a heap shiver against each other: one contact
+_TOGETHER_S: Final = 0.001  # two first contacts nearer than this are one for every referee
+_GAP_S: Final = 0.0003  # how well the gap between two contacts is known: places and radii at 1 m/s
+_GAP_SHARE: Final = 0.15  # and as a share of it: what happens meanwhile in a row of pieces is known in outline only
 _SPEED_MM_S: Final = 15.0  # floor of what a run's velocity is known to
 
 
@@ -360,7 +364,7 @@ def _verdict(
     t = float((mine * np.where(mine > 0, when, 0)).sum())
     sigma = float(np.sqrt((mine * np.where(mine > 0, (when - t) ** 2, 0)).sum()))
     close = np.where(np.isfinite(gap), gap, 1.0)
-    together = float((weight * (close < 0.001)).sum())
+    together = float((weight * ndtr((_TOGETHER_S - close) / (_GAP_S + _GAP_SHARE * close))).sum())
     struck_s = float((mine * x[:, 0]).sum()) if case.run is None else None
     return Verdict(ranked, t, sigma, together, _events(case, played, mine), case.ids, case.from_s, case.moved_s, struck_s)
 

@@ -39,6 +39,7 @@ from vision.motion.track import Track
 _TOGETHER_S: Final = 0.002  # first contacts nearer than this are not told apart; the book never sees them as two (13.3)
 _TOGETHER_MOST_S: Final = 0.006  # and beyond this they are always told apart, however slow
 _SAME_S: Final = 0.003  # the first contact's own time is known better than this
+_HOP_S: Final = 0.03  # a touch of the rail this shortly before a disc was gone over it was the hop
 _SAME_RAIL_S: Final = 0.012  # a rail just before a pocket, found in two ways
 _GAP_S: Final = 0.05  # a frame that is missing this near to the first contact
 _WITH_GAP: Final = 0.8  # leaves it at most this sure
@@ -206,7 +207,8 @@ def _over_rails(
             pushed = None if there is None else (track.at_mm - there) / max(float(np.hypot(*(track.at_mm - there))), 1e-6)
         left = over_rail(track, pushed, own[-1].t_s if own else None)
         if left is not None:
-            out.append(OverRail(t=max(left[0], own[-1].t_s if own else left[0]), disc=disc.id, rail=left[1]))
+            at_rail = [h.t_s for h in hits if h.disc == disc.id and h.other == left[1] and h.t_s > left[0] - _HOP_S]
+            out.append(OverRail(t=min(at_rail, default=max(left[0], own[-1].t_s if own else left[0])), disc=disc.id, rail=left[1]))
     return out
 
 
