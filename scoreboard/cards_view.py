@@ -29,8 +29,16 @@ def cards_view(now: Snapshot, lang: Lang) -> dict[str, Any]:
     commands = {
         n: ruling["judge"] for n, (ruling, _) in entries.items() if isinstance(ruling.get("judge"), dict) and "refused" not in ruling
     }
-    taken_back = {c["entry"] for c in commands.values() if c.get("command") == "void"}
-    stood_by = {c["entry"]: str(c.get("by", "")) for n, c in commands.items() if c.get("command") == "confirm" and n not in taken_back}
+    taken_back: set[object] = set()
+    stood_by: dict[object, str] = {}
+    for n in sorted(commands, reverse=True):
+        command = commands[n]
+        if n in taken_back:
+            continue  # only later commands take earlier ones back, so the last is looked at first
+        if command.get("command") == "void":
+            taken_back.add(command.get("entry"))
+        elif command.get("command") == "confirm":
+            stood_by[command.get("entry")] = str(command.get("by", ""))
     pieces = dict(now.pieces)
     cards = []
     for entry, (ruling, corrected) in sorted(entries.items(), reverse=True):

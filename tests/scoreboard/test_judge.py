@@ -172,6 +172,23 @@ def test_cards_show_each_entry_once_as_it_stands_now() -> None:
     ]
 
 
+def test_cards_say_what_judges_did_and_what_is_taken_back() -> None:
+    now = Snapshot()
+
+    def did(seq: int, **command: Any) -> dict[str, Any]:
+        return {**game.warning(seq), "judge": {"by": "Zane", **command}}
+
+    records = [game.ruling(1), game.ruling(2), did(3, command="confirm", entry=1), did(4, command="void", entry=2)]
+    for record in (*records, did(5, command="void", entry=4), did(6, command="void"), did(7, command="warning", side="N", clause="19.1.e")):
+        now, _ = apply(now, "ruling", msgspec.json.encode(record), retained=False, at_s=0.0)
+    now, _ = apply(now, "match", msgspec.json.encode(game.MATCH), retained=True, at_s=0.0)
+    cards = {c["entry"]: (c["title"], c["tag"]) for c in cards_view(now, "en")["cards"]}
+    assert cards[7] == ("Warning · Bērziņš Jānis · 19.1.e · (Zane)", "")
+    assert cards[1] == ("Lawful stroke", "confirmed by Zane")
+    assert cards[2] == ("Lawful stroke", ""), "the void was taken back itself"
+    assert cards[4][1] == "taken back"
+
+
 @pytest.mark.browser
 @pytest.mark.broker
 def test_a_judge_decides_in_the_browser_and_sees_first_what_it_changes(
