@@ -12,7 +12,9 @@ from virtual_table import VirtualTable, overhead, random_look
 from vision.motion.between import told_between
 from vision.motion.measure import Measurer
 from vision.motion.report import Spell
+from vision.motion.scene import Scene
 from vision.motion.track import Sighting, Track
+from vision.motion.tracks import Tracker
 
 FRAME_S = 1 / 60
 
@@ -148,3 +150,29 @@ def test_a_closer_look_takes_several_frames_and_is_dropped_when_nobody_asks(film
     for _ in range(2):
         measurer.next_frame()
     assert measurer.look("other", image, "striker", place, wait=True).shows
+
+
+def test_a_disc_put_down_elsewhere_is_not_put_back_to_where_it_lay(filmed):
+    measurer = Measurer(filmed[0], {})
+    put_down = piece("r1", (50, 0), (50.1, 0), (50, 0))
+    lay = [Disc(id="r1", kind="red", x_mm=0.0, y_mm=0.0)]
+    assert measurer.next([put_down], lay) is put_down
+    assert put_down.at_mm == pytest.approx((50, 0))
+    still = piece("r1", (0, 0), (0.1, 0), (0.05, 0))
+    assert measurer.next([still], lay) is None
+    assert still.at_mm == pytest.approx((0, 0))
+
+
+def test_a_disc_is_looked_for_no_farther_off_than_what_ran_into_it_can_have_sent_it(filmed):
+    tracker = Tracker(filmed[0], Scene(filmed[0]), 0.0035)
+    slow = piece("r1", (0, 0))
+    slow.state, slow.velocity_mm_s, slow.steps = "active", np.array([-220.0, 0.0]), 9
+    fast = piece("r2", (300, 0))
+    fast.state, fast.velocity_mm_s = "active", np.array([-900.0, 0.0])
+    tracker.tracks = {"r1": slow, "r2": fast}
+    assert tracker.fastest_mm_s(slow) < 300
+    fast.at_mm = np.array([70.0, 0.0])
+    assert 900 < tracker.fastest_mm_s(slow) < 1500
+    striker = Track("striker", "striker", np.array([0.0, -400.0]))
+    tracker.tracks["striker"] = striker
+    assert tracker.fastest_mm_s(striker) > 5000

@@ -285,7 +285,7 @@ class Tracker:
         if track.look is None or not self._anything_moves():
             return None
         dt = t_s - track.t_s
-        reach_mm = 20.0 + self._fastest(track) * min(dt, _LONGEST_LOOK_S)
+        reach_mm = 20.0 + self.fastest_mm_s(track) * min(dt, _LONGEST_LOOK_S)
         here = self.outline(track)
         best: tuple[float, Fit] | None = None
         for place in around(self._scene, track.look, here.centre_px, reach_mm * here.px_per_mm):
@@ -301,7 +301,7 @@ class Tracker:
                 best = (score, fit)
         return best[1] if best else None
 
-    def _fastest(self, track: Track) -> float:
+    def fastest_mm_s(self, track: Track) -> float:
         """Speed that a disc may have by now, mm/s: its own, or what a disc that may have run into it can give it.
 
         Its own first step says little, since it began somewhere between two frames. The striker may be struck at any time.
