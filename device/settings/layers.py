@@ -68,7 +68,7 @@ def find_file(named: Path | None = None, environ: Mapping[str, str] = os.environ
 
 def _is_file(path: Path) -> bool:
     """Also False where the way there is closed, as a home is to a service."""
-    return os.path.isfile(path)  # noqa: PTH113: Path.is_file raises there
+    return os.path.isfile(path)  # noqa: PTH113 (Path.is_file raises there)
 
 
 def load(file: Path | None, environ: Mapping[str, str] = os.environ, flags: Mapping[str, object] | None = None) -> Loaded:

@@ -1,0 +1,58 @@
+"""The broker and the board's port."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import time
+
+from device.doctor.finding import Finding
+from device.messaging.address import parse_url
+from device.messaging.link import open_link
+from device.settings import Settings
+from rules.errors import BrokerRefused, NovussError
+
+
+def broker(settings: Settings) -> Finding:
+    """Whether the broker answers and takes user and password."""
+    if not settings.mqtt.enabled:
+        return Finding("broker", "skipped", "MQTT is switched off ([mqtt] enabled)")
+    if settings.mqtt.url is None:
+        return Finding("broker", "ok", "none is named: `novuss watch` brings its own")
+    try:
+        address = parse_url(settings.mqtt.url)
+        link, protocol = open_link(address, f"novuss-doctor-{time.monotonic_ns()}", None, lambda _: None)
+        link.close()
+    except BrokerRefused as error:
+        return Finding(
+            "broker", "wrong", str(error), "check [mqtt] user and the password's file; `novuss broker` lists users and passwords"
+        )
+    except NovussError as error:
+        return Finding("broker", "wrong", str(error), "start it (sudo systemctl start mosquitto), check [mqtt] url and the network")
+    who = f" as {address.user}" if address.user else " without a user"
+    return Finding("broker", "ok", f"{address} answers (MQTT {protocol}) and takes this table{who}")
+
+
+def board_port(settings: Settings) -> Finding:
+    """Whether the board can have its port."""
+    if not settings.board.enabled:
+        return Finding("board", "skipped", "`novuss watch` serves no board ([board] enabled)")
+    host, port = settings.board.host, settings.board.port
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind((host, port))
+        except OSError as error:
+            return _cannot_bind(host, port, error)
+    return Finding("board", "ok", f"port {port} of {host} is free")
+
+
+def _cannot_bind(host: str, port: int, error: OSError) -> Finding:
+    if error.errno == errno.EADDRINUSE:
+        remedy = "nothing to do if that is the board; else name another: [board] port. The next free one is used"
+        return Finding("board", "warning", f"port {port} of {host} is taken", remedy)
+    if error.errno == errno.EACCES:
+        return Finding("board", "wrong", f"port {port} is for root only", "name one above 1023: [board] port")
+    return Finding("board", "wrong", f"{host}:{port}: {os.strerror(error.errno or 0)}", "name an address of this machine: [board] host")
