@@ -59,6 +59,11 @@ def test_a_piece_that_glides_was_struck_and_not_touched():
     assert first(fact, Contact).confidence < 0.9
 
 
+def test_what_was_struck_by_nobody_knows_whom_is_not_called_a_touch():
+    fast = [(0.0, 400.0 - 12.0 * i) for i in range(8)]
+    assert told([piece("r1", *fast, by_arm=True), piece("b1", (0, 0), (2, 0), (3, 0), by_arm=True)], side=None) is None
+
+
 def test_a_piece_that_went_far_with_no_arm_near_was_struck():
     slow = [(0.0, 400.0 - 3.0 * i) for i in range(20)]
     fact = told([piece("r1", *slow)])

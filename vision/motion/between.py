@@ -92,12 +92,12 @@ class _Piece:
 
 
 def told_between(spell: Spell, tracks: Mapping[str, Track], after: list[Disc], end_s: float, side: Side | None) -> Stroke | Incident | None:
-    """A spell without a stroke that was seen. `side`: whose stroke it was if it was one all the same."""
+    """A spell without a stroke that was seen. `side`: whose stroke it was if it was one all the same; None where nobody can say."""
     now = {d.id: d for d in after}
     pieces = [_Piece(tracks[d.id], d, now.get(d.id)) for d in spell.before if d.kind != "striker"]
     changed = [p for p in pieces if p.new is None or p.has_moved]
-    if side is not None and any(p.was_struck for p in changed):
-        stroke = _unseen_stroke(spell, changed, after, end_s, side)
+    if any(p.was_struck for p in changed):
+        stroke = None if side is None else _unseen_stroke(spell, changed, after, end_s, side)
         return None if stroke is None else whole_stroke(stroke, tracks)
     arm = spell.arm
     events = [e for p in changed if (e := _alone(p, arm, spell)) is not None]
