@@ -28,8 +28,8 @@ def piece(name, *places, by_arm=False, **more):
     )
 
 
-def told(tracks, arm="S", gone=(), side="S"):
-    striker = Track("striker", "striker", np.array([0.0, -420.0]))
+def told(tracks, arm="S", gone=(), side="S", striker_mm=(0.0, -420.0)):
+    striker = Track("striker", "striker", np.array(striker_mm), rest_seen_mm=np.array([0.0, -420.0]))
     everything = {t.id: t for t in [*tracks, striker]}
     before, after = [], []
     for t in everything.values():
@@ -57,6 +57,12 @@ def test_a_piece_that_glides_was_struck_and_not_touched():
     fact = told([piece("r1", *fast, by_arm=True)])
     assert isinstance(fact, Stroke)
     assert first(fact, Contact).confidence < 0.9
+
+
+def test_a_piece_that_the_striker_was_put_against_and_pushed_is_touched_by_the_striker():
+    pushed = [piece("r1", (0, 0), (1, 0), (3, 0), by_arm=True)]
+    assert first(told(pushed), Touched).by == "hand"
+    assert first(told(pushed, striker_mm=(3.0 - 37.5, 0.0)), Touched).by == "striker"
 
 
 def test_what_was_struck_by_nobody_knows_whom_is_not_called_a_touch():

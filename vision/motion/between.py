@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from rules.facts import (
     TimelineEvent,
     Touched,
 )
-from rules.table import POCKET_RADIUS_MM, POCKETS_MM, Side
+from rules.table import POCKET_RADIUS_MM, POCKETS_MM, Side, radius_mm
 from vision.motion.consistent import whole_incident, whole_stroke
 from vision.motion.measure import DOUBTFUL_MM
 from vision.motion.track import Track
@@ -44,6 +44,7 @@ _SHAKEN_MM: Final = 15.0  # a jolt of the table moves pieces by less
 _LIFTED_MM: Final = 15.0  # a piece that was under a hand for a while and lies farther off has been in it, or was pushed
 _FAR_MM: Final = 80.0  # nobody pushes a piece that far under a hand
 _HELD_S: Final = 0.9  # pushing takes less
+_AGAINST_MM: Final = 2.0  # gap up to which two discs at rest count as touching: two radii's spread and the places' errors
 _UNSURE: Final = 0.6  # confidence of what may also have been otherwise
 _GUESS: Final = 0.5  # confidence of the first contact of a stroke that was not seen
 
@@ -107,7 +108,8 @@ def told_between(spell: Spell, tracks: Mapping[str, Track], after: list[Disc], e
         sure = all((p.new.sigma_mm or 0.0) < DOUBTFUL_MM for p in touched if p.new is not None) and _knows_striker(tracks)
         when = min(p.track.woken_s or spell.started_s for p in touched)
         names = [p.old.id for p in touched]
-        events.append(Touched(t=when, discs=names, side=arm, by="hand", confidence=None if sure else _UNSURE))
+        by: Literal["hand", "striker"] = "striker" if any(_leans_on_striker(p, spell, now) for p in touched) else "hand"
+        events.append(Touched(t=when, discs=names, side=arm, by=by, confidence=None if sure else _UNSURE))
     shaken = [p.old.id for p in changed if p.has_moved and not p.track.by_arm and p.way_mm < _SHAKEN_MM]
     if len(shaken) > 1:
         events.append(TableShaken(t=spell.started_s, moved=shaken))
@@ -133,6 +135,18 @@ def _alone(piece: _Piece, arm: Side | None, spell: Spell) -> TimelineEvent | Non
     if piece.way_mm > _LIFTED_MM and (track.carried or track.hidden_s > _HELD_S):
         return Lifted(t=when, disc=name, side=arm, confidence=None if track.carried and piece.way_mm > _FAR_MM else _UNSURE)
     return None
+
+
+def _leans_on_striker(piece: _Piece, spell: Spell, now: Mapping[str, Disc]) -> bool:
+    """Whether a piece lies against the striker, which has been moved meanwhile: it was pushed with it (17.1.k)."""
+    striker = next((d for d in now.values() if d.kind == "striker"), None)
+    if striker is None or piece.new is None:
+        return False
+    old = next((d for d in spell.before if d.kind == "striker"), None)
+    if old is not None and float(np.hypot(striker.x_mm - old.x_mm, striker.y_mm - old.y_mm)) < _MOVED_MM:
+        return False
+    apart = float(np.hypot(striker.x_mm - piece.new.x_mm, striker.y_mm - piece.new.y_mm))
+    return apart < radius_mm("striker") + radius_mm(piece.old.kind) + _AGAINST_MM
 
 
 def _knows_striker(tracks: Mapping[str, Track]) -> bool:
