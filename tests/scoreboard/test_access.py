@@ -110,7 +110,8 @@ def test_axe_finds_nothing_serious_at_any_size(page: Any, rooms: Rooms, name: st
         for width, height in [(1920, 1080)] if name == "overlay" else sizes:
             page.set_viewport_size({"width": width, "height": height})
             assert page.evaluate(RUN, "dialog" if name == "window" else "html") == [], (name, theme, width)
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            if name != "sheet":  # which is paper
+                assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize("name", ["board", "hall", "stats", "console", "journal"])
