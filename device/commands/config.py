@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -78,18 +79,23 @@ def config(
         sys.stdout.write(show(loaded))
 
 
-def read(config: Path | None, arguments: dict[str, Any]) -> Loaded:
+def read(config: Path | None, arguments: dict[str, Any], environ: Mapping[str, str] = os.environ) -> Loaded:
     """Settings from every layer; `arguments` are those of the command's function."""
     flags = {key: arguments.get(name) for name, key in FLAGS.items()}
     flags |= {key: False for name, key in SWITCHES.items() if arguments.get(name)}
-    return load(find_file(config), flags=flags)
+    return load(find_file(config, environ), environ, flags)
+
+
+def login(settings: Settings) -> dict[str, str]:
+    """Broker user and password file as the variables in which every client of this process looks for them."""
+    values = {USER_VARIABLE: settings.mqtt.user, PASSWORD_FILE_VARIABLE: settings.mqtt.password_file}
+    return {variable: str(value) for variable, value in values.items() if value is not None}
 
 
 def export_login(settings: Settings) -> None:
-    """Broker user and password file to where every client of this process looks for them, the environment, which has the last word."""
-    for variable, value in ((USER_VARIABLE, settings.mqtt.user), (PASSWORD_FILE_VARIABLE, settings.mqtt.password_file)):
-        if value is not None:
-            os.environ.setdefault(variable, str(value))
+    """The login into the environment, which has the last word where it says something already."""
+    for variable, value in login(settings).items():
+        os.environ.setdefault(variable, value)
 
 
 def _as_watch_reads(words: tuple[str, ...]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import time
 from collections.abc import Callable
@@ -138,8 +139,10 @@ def watch(
     """
     arguments = locals()  # flags by name, before anything else gets one
 
+    environ = dict(os.environ)  # before the login is put there
+
     def reload() -> Loaded:
-        return read(config, arguments)
+        return read(config, arguments, environ)
 
     loaded = reload()
     settings = loaded.settings

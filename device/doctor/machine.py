@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import shutil
 import stat
 import subprocess
@@ -20,6 +21,7 @@ HOT_C: Final = 80.0  # here a Pi begins to slow down
 WARM_C: Final = 70.0  # ten degrees before it: the hall's summer is not over
 ASK_S: Final = 5.0  # systemd answers in milliseconds
 SERVICE: Final = "novuss.service"
+USER: Final = "novuss"
 _OTHERS: Final = stat.S_IRGRP | stat.S_IROTH
 
 
@@ -87,6 +89,8 @@ def folder(place: Path) -> Finding:
             pass
     except OSError as error:
         return Finding("folder", "wrong", f"{place} cannot be written to ({error.strerror})", _own(place))
+    if os.geteuid() == 0 and (user := _service_user()) is not None and place.stat().st_uid != user:
+        return Finding("folder", "wrong", f"{place} does not belong to the service's user {USER}", f"sudo chown -R {USER}: {place}")
     if place.stat().st_mode & stat.S_IWOTH:
         return Finding("folder", "warning", f"{place} can be written to by everybody", f"sudo chmod o-w {place}")
     return Finding("folder", "ok", f"{place} can be written to")
@@ -146,6 +150,13 @@ def service_state() -> tuple[str, str] | None:
 def existing(place: Path) -> Path:
     """The nearest folder above that is there."""
     return next(path for path in (place, *place.absolute().parents) if path.exists())
+
+
+def _service_user() -> int | None:
+    try:
+        return pwd.getpwnam(USER).pw_uid
+    except KeyError:
+        return None
 
 
 def _own(place: Path) -> str:

@@ -6,7 +6,9 @@ import errno
 import os
 import socket
 import time
+from collections.abc import Mapping
 
+from device.commands.config import login
 from device.doctor.finding import Finding
 from device.messaging.address import parse_url
 from device.messaging.link import open_link
@@ -14,14 +16,14 @@ from device.settings import Settings
 from rules.errors import BrokerRefused, NovussError
 
 
-def broker(settings: Settings) -> Finding:
+def broker(settings: Settings, environ: Mapping[str, str] = os.environ) -> Finding:
     """Whether the broker answers and takes user and password."""
     if not settings.mqtt.enabled:
         return Finding("broker", "skipped", "MQTT is switched off ([mqtt] enabled)")
     if settings.mqtt.url is None:
         return Finding("broker", "ok", "none is named: `novuss watch` brings its own")
     try:
-        address = parse_url(settings.mqtt.url)
+        address = parse_url(settings.mqtt.url, login(settings) | dict(environ))
         link, protocol = open_link(address, f"novuss-doctor-{time.monotonic_ns()}", None, lambda _: None)
         link.close()
     except BrokerRefused as error:

@@ -9,7 +9,6 @@ from pathlib import Path
 from platformdirs import user_data_path
 
 from device import health
-from device.commands.config import export_login
 from device.doctor import camera, machine, network, software
 from device.doctor.finding import Finding
 from device.settings import Settings, find_file, load
@@ -20,7 +19,6 @@ def examine(config: Path | None = None, environ: Mapping[str, str] = os.environ)
     """Look at everything; findings come as they are made."""
     settings, found = _settings(config, environ)
     yield found
-    export_login(settings)
     folder = settings.data.folder or user_data_path("novuss") / settings.table.name
     sample = health.sample(machine.existing(folder))
     state = machine.service_state()
@@ -33,7 +31,7 @@ def examine(config: Path | None = None, environ: Mapping[str, str] = os.environ)
         lambda: machine.clock(sample),
         lambda: machine.supply(sample),
         lambda: machine.temperature(sample),
-        lambda: network.broker(settings),
+        lambda: network.broker(settings, environ),
         lambda: network.board_port(settings),
         machine.service,
     ]

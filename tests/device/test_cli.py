@@ -180,7 +180,23 @@ def test_wrong_usage_is_status_2(words: list[str], tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["", "watch", "calibrate", "lens", "detect", "strokes", "rule", "sheet", "board", "hall", "broker", "table", "config", "doctor"],
+    [
+        "",
+        "watch",
+        "calibrate",
+        "lens",
+        "detect",
+        "strokes",
+        "rule",
+        "sheet",
+        "board",
+        "hall",
+        "broker",
+        "table",
+        "config",
+        "doctor",
+        "setup",
+    ],
 )
 def test_every_help_text_tells_what_the_command_does_and_how(command: str) -> None:
     done = novuss(*([command] if command else []), "--help")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -67,6 +68,10 @@ def test_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert machine.folder(tmp_path).level == "ok"
     assert "will be made" in machine.folder(tmp_path / "new").text
     assert machine.folder(Path("/proc/novuss")).level in {"ok", "wrong"}
+    if os.geteuid() == 0:
+        monkeypatch.setattr(machine, "_service_user", lambda: 12345)
+        assert "chown -R novuss" in machine.folder(tmp_path).remedy
+        monkeypatch.setattr(machine, "_service_user", lambda: None)
     tmp_path.chmod(0o777)
     assert machine.folder(tmp_path).level == "warning"
 
