@@ -4,8 +4,8 @@
 
 Each true stroke is paired with the reported one that was struck at the same time. Counted: strokes missed and invented, first contact,
 rails before it, pocketed discs, side; incidents invented. `wrong_calls` is what was said surely and is not so; what was missed or said
-with doubt is no wrong call. With --looks every seed has another table, lamp and paint. Time per frame is the processor's, of the watcher
-alone.
+with doubt is no wrong call. With --looks every seed has another table, lamp and paint. `told_s_after_rest` counts from the table's own
+rest, hands that are still over it included. Time per frame is the processor's, of the watcher alone.
 """
 
 from __future__ import annotations
@@ -76,7 +76,9 @@ def compare(true: Stroke, found: Stroke) -> list[str]:
     return wrong
 
 
-def play(seed: int, seconds: float, tally: Counter[str], times_ms: list[float], *, looks: bool, verbose: bool) -> None:
+def play(
+    seed: int, seconds: float, tally: Counter[str], times_ms: list[float], waits_s: list[float], *, looks: bool, verbose: bool
+) -> None:
     """One match for so many seconds of the table's time."""
     source = VirtualSource(seed=seed, realtime=False, look=random_look(seed) if looks else None)
     first = source.read()
@@ -85,6 +87,7 @@ def play(seed: int, seconds: float, tally: Counter[str], times_ms: list[float], 
     watcher = Watcher(camera, sides=tuple(source.match.players))
     state = start(source.match)
     found: list[Stroke | Incident] = []
+    told_s: dict[int, float] = {}
     asked: set[str] = set()
     while (frame := source.read()) is not None and frame.t_ns < seconds * 1e9:
         began = time.process_time()
@@ -94,6 +97,7 @@ def play(seed: int, seconds: float, tally: Counter[str], times_ms: list[float], 
             if isinstance(fact, Incident) and asked and touched(fact) <= asked:
                 continue  # hands that put back and lay out what the last ruling asks for
             found.append(fact)
+            told_s[id(fact)] = frame.t_ns / 1e9
             try:
                 state, ruling = step(state, Entry(stroke=fact) if isinstance(fact, Stroke) else Entry(incident=fact))
             except InputUnusable as error:
@@ -111,6 +115,7 @@ def play(seed: int, seconds: float, tally: Counter[str], times_ms: list[float], 
         tally["strokes"] += 1
         near = [s for s in strokes if abs(struck_s(s) - struck_s(true)) < SAME_STROKE_S]
         wrong = compare(true, near[0]) if near else ["missed"]
+        waits_s += [told_s[id(s)] - true.timeline[-1].t for s in near[:1]]
         strokes = [s for s in strokes if not near or s is not near[0]]
         tally.update({w.split(maxsplit=1)[0] for w in wrong} or {"right"})
         tally["wrong_calls"] += any(w not in ("missed", "undecided") for w in wrong)
@@ -137,9 +142,11 @@ def main(argv: list[str]) -> None:
     cv2.setNumThreads(1)
     tally: Counter[str] = Counter()
     times_ms: list[float] = []
+    waits_s: list[float] = []
     for seed in args.seeds:
-        play(seed, args.seconds, tally, times_ms, looks=args.looks, verbose=args.v)
+        play(seed, args.seconds, tally, times_ms, waits_s, looks=args.looks, verbose=args.v)
     percentiles: dict[str, Any] = {
         name: round(float(np.percentile(times_ms, p)), 2) for name, p in (("median", 50), ("p99", 99), ("max", 100))
     }
-    print(json.dumps(dict(tally) | {"ms_per_frame": percentiles}, indent=1))
+    waits = {name: round(float(np.percentile(waits_s, p)), 2) for name, p in (("median", 50), ("p95", 95))} if waits_s else {}
+    print(json.dumps(dict(tally) | {"ms_per_frame": percentiles, "told_s_after_rest": waits}, indent=1))

@@ -42,6 +42,7 @@ _PUSHED_MM: Final = 40.0  # a piece that nobody was near to and that went farthe
 _EDGE_MM: Final = 8.0  # a piece that lies no farther from the hole may lose its balance
 _SHAKEN_MM: Final = 15.0  # a jolt of the table moves pieces by less
 _LIFTED_MM: Final = 15.0  # a piece that was under a hand for a while and lies farther off has been in it, or was pushed
+_SET_DOWN_MM: Final = 5.0  # a piece that was under a hand for long and lies this far off may have been lifted and set down
 _FAR_MM: Final = 80.0  # nobody pushes a piece that far under a hand
 _HELD_S: Final = 0.9  # pushing takes less
 _AGAINST_MM: Final = 2.0  # gap up to which two discs at rest count as touching: two radii's spread and the places' errors
@@ -132,7 +133,7 @@ def _alone(piece: _Piece, arm: Side | None, spell: Spell) -> TimelineEvent | Non
         return Lifted(t=when, disc=name, side=arm, confidence=None if track.seen_gone else _UNSURE)
     if arm is None or not track.by_arm or not piece.has_moved:
         return None
-    if piece.way_mm > _LIFTED_MM and (track.carried or track.hidden_s > _HELD_S):
+    if (track.carried and piece.way_mm > _LIFTED_MM) or (track.hidden_s > _HELD_S and piece.way_mm > _SET_DOWN_MM):
         return Lifted(t=when, disc=name, side=arm, confidence=None if track.carried and piece.way_mm > _FAR_MM else _UNSURE)
     return None
 
