@@ -52,11 +52,12 @@ class MatchView:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A clock that a judge has started; `since_s` is monotonic."""
+    """A clock that a judge has started; `since_s` is monotonic, `at` the wall time that its message bears."""
 
     span: str
     limit_s: float
     since_s: float
+    at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ def apply(
         return now, ()
     record = _record(name, payload)
     if name == topics.CLOCK.name:
-        return replace(now, clock=_clock(record, at_s, at if retained else None)), ("clock",)
+        return replace(now, clock=_clock(now.clock, record, at_s, at if retained else None)), ("clock",)
     if name == topics.STATS.name:
         return replace(now, stats=_figures(record)), ("stats",)
     if name == topics.EVIDENCE.name:
@@ -164,15 +165,18 @@ def _discs(now: Snapshot, payload: bytes, retained: bool, at_s: float) -> Snapsh
     return replace(now, discs=slotted(now.discs, seen.discs), picture_at_s=now.picture_at_s if retained else at_s)
 
 
-def _clock(record: dict[str, Any], at_s: float, now: datetime | None) -> Clock | None:
+def _clock(running: Clock | None, record: dict[str, Any], at_s: float, now: datetime | None) -> Clock | None:
     limit_s = record.get("limit_s")
     if record.get("run") is not True or not isinstance(limit_s, int | float):
         return None
-    since_s = at_s
-    if now is not None:
-        with contextlib.suppress(ValueError):
-            since_s -= max(0.0, (now - datetime.fromisoformat(str(record.get("at")))).total_seconds())
-    return Clock(str(record.get("span", "")), float(limit_s), since_s)
+    began = Clock(str(record.get("span", "")), float(limit_s), at_s, str(record.get("at")))
+    if now is None:
+        return began
+    if running is not None and replace(running, since_s=at_s) == began:
+        return running  # heard again after a reconnection; wall time may have been stepped since, what is counted goes on
+    with contextlib.suppress(ValueError):
+        began = replace(began, since_s=at_s - max(0.0, (now - datetime.fromisoformat(began.at)).total_seconds()))
+    return began
 
 
 def _figures(record: dict[str, Any]) -> Figures:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -285,6 +285,9 @@ def test_a_clock_counts_from_its_message_or_from_the_time_in_a_retained_one() ->
     assert clock_view(kept, "en", 2000.0) == {"run": False}, "a clock that nobody stopped is forgotten"
     ended, _ = apply(kept, "clock", msgspec.json.encode(record | {"run": False}), retained=False, at_s=101.0)
     assert clock_view(ended, "en", 101.0) == {"run": False}
+    for stepped in (later + timedelta(hours=12), later - timedelta(hours=12)):
+        again, _ = apply(live, "clock", payload, retained=True, at_s=110.0, at=stepped)
+        assert clock_view(again, "en", 110.0)["left_s"] == 20.0, "a reconnection after a step of wall time changes no timer"
     odd, _ = apply(Snapshot(), "clock", msgspec.json.encode(record | {"at": "yesterday", "span": "tea"}), retained=True, at_s=1.0, at=later)
     assert clock_view(odd, "en", 1.0)["what"] == ""
 
