@@ -93,10 +93,13 @@ class Monitor:
             self._ended.set()
             self._service.stopping()
             self._guard.stop()
+            in_hurry = self._stopping.is_set() or self._failure is not None
+            if self._recorder is not None:
+                self._recorder.end(hurry=in_hurry)
             self._hand_over(_END, wait=True)
             self._ruler.join()
             if self._recorder is not None:
-                self._recorder.close(LATE_S if self._stopping.is_set() or self._failure is not None else None)
+                self._recorder.close(LATE_S if in_hurry else None)
             self._source.close()
         if self._failure is not None:
             raise self._failure
@@ -116,6 +119,8 @@ class Monitor:
         while not self._stopping.is_set() and self._failure is None:
             frame = self._source.read()
             if frame is None:
+                if self._recorder is not None:
+                    self._recorder.end(hurry=False)
                 for fact in self._watcher.finish():
                     self._hand_over(fact, wait=True)
                 break

@@ -87,6 +87,7 @@ class Referee:
             if ruling is not None and line.key in missing:
                 self._send(line, ruling)
         if recovered.lines:
+            self._clerk.recalled()
             self._announce()
 
     def _fold(self, entry: Entry) -> Ruling | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Final
 
 from msgspec import UnsetType
 
+from device.evidence.darkroom import LATEST
 from device.evidence.record import Ground, is_name
 from device.evidence.recorder import Booking, Recorder
 from device.messaging.judge import JudgeRequest
@@ -24,6 +26,7 @@ class Clerk:
     def __init__(self, recorder: Recorder | None = None) -> None:
         self._recorder = recorder
         self._names: dict[int, str] = {}
+        self._before: deque[LogLine] = deque(maxlen=LATEST)
 
     def recall(self, line: LogLine) -> None:
         """One line of the log of the match being played."""
@@ -31,6 +34,12 @@ class Clerk:
             self._names = {}
         elif line.evidence is not None:
             self._names[line.entry] = line.evidence
+            self._before.append(line)
+
+    def recalled(self) -> None:
+        """All that the log held has been recalled."""
+        if self._recorder is not None:
+            self._recorder.recall(self._before)
 
     def book(self, entry: Entry, ruling: Ruling) -> Booking:
         """What the log is to say of the evidence for this entry."""

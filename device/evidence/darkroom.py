@@ -8,7 +8,7 @@ import logging
 import os
 import queue
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -24,13 +24,13 @@ from device.evidence.moment import Point
 from device.evidence.record import STILL, Clip, Ground, Moment, Piece, Protection
 from device.evidence.shelf import NoRoom, Shelf
 from device.evidence.still import Scene, draw_still
-from device.storage.match_log import Reason
+from device.storage.match_log import LogLine, Reason
 from rules.errors import StorageFailed
 from rules.ruling import Ruling
 
 _log = logging.getLogger(__name__)
 
-WAITING: Final = 2  # takes complete and not yet developed: half a minute of play behind
+WAITING: Final = 3  # takes complete, the one being developed included: half a minute of play behind
 LATEST: Final = 24  # rulings that the `evidence` topic tells of: as many as a board keeps
 _NICE: Final = 10  # film gives way to refereeing wherever both want a core
 
@@ -54,6 +54,7 @@ class DarkRoom:
         self._announce = announce
         self._work: queue.Queue[Take | Change | None] = queue.Queue()
         self._thread = threading.Thread(target=self._run, name="evidence", daemon=True)
+        self._takes: deque[Take] = deque()  # those that wait, and the one at hand
         self._called_off = threading.Event()
         self._expected: dict[str, list[Change]] = {}
         self._latest: OrderedDict[str, dict[str, Any]] = OrderedDict()
@@ -78,7 +79,7 @@ class DarkRoom:
     @property
     def is_behind(self) -> bool:
         """Whether so much waits that nothing more should be begun."""
-        return self._work.qsize() >= WAITING
+        return len(self._takes) >= WAITING
 
     def expect(self, name: str) -> None:
         """A take of this name has been begun; what is asked about it meanwhile is done once it is on the shelf."""
@@ -86,7 +87,24 @@ class DarkRoom:
 
     def take(self, take: Take) -> None:
         """A take is complete."""
+        self._takes.append(take)
         self._work.put(take)
+
+    def recall(self, line: LogLine) -> None:
+        """An entry of the log from before this start; what a crash or a power cut kept from being made is said to be missing."""
+        name = line.evidence
+
+        def change() -> None:
+            if name is not None and name not in self._latest and self._shelf.get(name) is None:
+                self._remember(name, _lost(line, name, "failed"))
+                self._tell()
+
+        self._work.put(change)
+
+    def _remember(self, name: str, told: dict[str, Any]) -> None:
+        self._latest[name] = told
+        while len(self._latest) > LATEST:
+            self._latest.popitem(last=False)
 
     def lacks(self, reason: Reason) -> None:
         """A ruling has no clip, for this reason."""
@@ -148,7 +166,10 @@ class DarkRoom:
                 continue
             try:
                 if isinstance(work, Take):
-                    self._develop(work)
+                    try:
+                        self._develop(work)
+                    finally:
+                        self._takes.popleft()
                 else:
                     work()
             except (OSError, StorageFailed) as error:
@@ -181,12 +202,9 @@ class DarkRoom:
         if piece is not None:
             self.kept += 1
             self._said = False
-            self._latest[name] = _told(piece)
         else:
             self.lacks(why)
-            self._latest[name] = {"evidence": name, "match_id": line.match_id, "entry": line.entry, "missing": why}
-        while len(self._latest) > LATEST:
-            self._latest.popitem(last=False)
+        self._remember(name, _lost(line, name, why) if piece is None else _told(piece))
         self._tell()
 
     def _tell(self, changed: Piece | None = None) -> None:
@@ -219,6 +237,10 @@ class DarkRoom:
             clip=clip,
             protected=[Protection(ground="review", at=wall_time().at)] if is_review else [],
         )
+
+
+def _lost(line: LogLine, name: str, why: Reason) -> dict[str, Any]:
+    return {"evidence": name, "match_id": line.match_id, "entry": line.entry, "missing": why}
 
 
 def _told(piece: Piece) -> dict[str, Any]:

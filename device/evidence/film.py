@@ -27,7 +27,7 @@ UnderWay = tuple[tuple[str, Kind, float, float], ...]  # id, kind, axis x and y 
 
 WIDEST_PX: Final = 1040  # of the clip: half a Global Shutter Camera's frame, enough to follow a disc, a third of the work
 RING_S: Final = 30.0  # a stroke is ruled on when all rests and hands are away; that is seldom later
-RING_BYTES: Final = 36_000_000  # 15 s at 60 frames a second of 40 kB; noisier pictures get fewer seconds
+RING_BYTES: Final = 30_000_000  # 12 s at 60 frames a second of 40 kB; noisier pictures get fewer seconds
 SHARP_BYTES: Final = 10_000_000  # some 50 full frames of 180 kB: those at rest and those in which a disc was set going
 TAKES: Final = 2  # strokes come seconds apart; more open at once means that nobody is writing
 SHOT_BYTES: Final = (36_000, 52_000)  # of a small frame: beyond it noise and grain are kept, not the game
@@ -129,6 +129,7 @@ class Film:
         self._ring = _Ring(RING_BYTES)
         self._sharp = _Ring(SHARP_BYTES)
         self._open: list[Take] = []
+        self._ended = False
 
     def add(self, shot: Shot) -> None:
         """The next frame; a take whose end it is past is handed on."""
@@ -171,7 +172,7 @@ class Film:
         """Begin a take: what is on the film already goes in now, the rest as it comes."""
         with self._lock:
             take.shots = [shot for shot in self._ring.shots if take.start_ns <= shot.t_ns <= take.end_ns]
-            done = bool(self._ring.shots) and self._ring.shots[-1].t_ns > take.end_ns
+            done = self._ended or (bool(self._ring.shots) and self._ring.shots[-1].t_ns > take.end_ns)
             if not done:
                 self._open.append(take)
         if done:
@@ -180,7 +181,7 @@ class Film:
     def end(self) -> None:
         """No further frame comes: what is open is handed on as it is."""
         with self._lock:
-            done, self._open = self._open, []
+            done, self._open, self._ended = self._open, [], True
         self._hand_on(done)
 
     def _hand_on(self, done: list[Take]) -> None:

@@ -11,7 +11,7 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -29,8 +29,8 @@ from rules.table import Side
 
 _log = logging.getLogger(__name__)
 
-WAITING_FRAMES: Final = 6  # a tenth of a second at 60 frames a second; each is a whole picture in memory (4.8 MB)
-LATE_S: Final = 1.5  # at Ctrl-C people and systemd wait for no film longer than that
+WAITING_FRAMES: Final = 4  # 67 ms at 60 frames a second; each is a whole picture in memory (4.8 MB)
+LATE_S: Final = 1.0  # at Ctrl-C people and systemd wait for no film longer than that
 _PATIENCE_S: Final = 600.0  # a recording waits for its film, but not for ever
 _POLL_S: Final = 0.01
 
@@ -90,6 +90,11 @@ class Recorder:
         order = Order(name, line, fact, ruling, {str(side): player for side, player in names.items()}, point)
         self._film.cut(Take(round(start_s * 1e9), round(end_s * 1e9), order))
 
+    def recall(self, lines: Iterable[LogLine]) -> None:
+        """What the log names from before: a piece that never got onto the shelf is told as missing."""
+        for line in lines:
+            self._dark_room.recall(line)
+
     def lacks(self, reason: Reason) -> None:
         """A ruling has no clip, for this reason."""
         self._dark_room.lacks(reason)
@@ -118,14 +123,19 @@ class Recorder:
             "memory_mb": round(self._film.bytes_held / 1e6, 1),
         }
 
-    def close(self, wait_s: float | None) -> None:
-        """No more frames: develop what is complete, for at most `wait_s` seconds (None: however long it takes)."""
-        started_s = time.monotonic()
-        self._closing.set()
+    def end(self, *, hurry: bool) -> None:
+        """No more frames come: open takes are complete as they are; in a hurry nobody waits for another. Safe to call twice."""
+        if hurry:
+            self._closing.set()
         with contextlib.suppress(queue.Full):
-            self._frames.put(None, timeout=wait_s)
-        self._catcher.join(wait_s)
+            self._frames.put(None, timeout=LATE_S if hurry else _PATIENCE_S)
+        self._catcher.join(LATE_S if hurry else _PATIENCE_S)
         self._film.end()
+
+    def close(self, wait_s: float | None) -> None:
+        """Develop what is complete, for at most `wait_s` seconds (None: however long it takes)."""
+        started_s = time.monotonic()
+        self.end(hurry=wait_s is not None)
         self._dark_room.close(None if wait_s is None else max(0.0, wait_s - (time.monotonic() - started_s)))
         self._shelf.release()
 

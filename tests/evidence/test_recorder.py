@@ -252,6 +252,22 @@ def test_the_end_of_a_recording_waits_for_its_film(rig: Callable[..., Rig], imag
     assert piece.clip.frames[-1][0] == round(5.8 * filmed.FPS) - 1
 
 
+def test_after_the_last_frame_every_ruling_still_gets_its_clip(rig: Callable[..., Rig], image: Any) -> None:
+    one = rig()
+    one.film(image, 5.0)
+    one.recorder.end(hurry=False)
+    names = [one.rule() for _ in range(4)]  # more than may be open at once
+    one.recorder.close(None)
+    assert one.shelf.names() == names
+
+
+def test_what_the_log_names_and_a_crash_kept_from_being_made_is_missing(rig: Callable[..., Rig]) -> None:
+    one = rig()
+    lost = "0000007-01234567"
+    one.recorder.recall([filmed.line_of(filmed.stroke(), 7, lost)])
+    assert wait_until(lambda: one.missing().get(lost) == "failed", 60)
+
+
 def test_memory_is_bounded_whatever_is_filmed() -> None:
     done: list[Take] = []
     film = Film(done.append)
