@@ -105,6 +105,30 @@ def test_a_dropped_frame_near_the_first_contact_leaves_it_undecided(camera):
     assert first(told(camera, world, missing_s=[world.log[0].t + 0.01])).confidence < 0.9
 
 
+def test_a_striker_out_of_sight_on_its_way_leaves_the_first_contact_undecided(camera):
+    world = struck({"r1": (5.0, 0.0), "striker": (0.0, -420.0)}, (0.0, 2500.0))
+
+    def spoil(tracks):
+        seen = tracks["striker"].sightings
+        tracks["striker"].sightings = [seen[0], *(s for s in seen if s.t_s > world.log[0].t)]
+
+    assert first(told(camera, world, spoil=spoil)).confidence < 0.9
+
+
+def test_a_piece_that_was_found_again_elsewhere_leaves_its_likes_undecided(camera):
+    world = struck({"r1": (5.0, 0.0), "r2": (-75.0, 0.0), "b1": (200.0, 0.0), "striker": (0.0, -420.0)}, (0.0, 2500.0))
+
+    def moved(name):
+        def spoil(tracks):
+            tracks[name].rest_seen_mm = np.array([300.0, 300.0])
+            tracks[name].sightings = []
+
+        return spoil
+
+    assert first(told(camera, world, spoil=moved("r2"))).confidence < 0.9
+    assert first(told(camera, world, spoil=moved("b1"))).confidence > 0.9
+
+
 def test_a_lone_gross_sighting_of_a_resting_piece_is_no_contact(camera):
     world = struck({"r1": (5.0, 0.0), "b1": (300.0, -200.0), "b2": (330.0, -200.0), "striker": (0.0, -420.0)}, (0.0, 2500.0))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from rules.table import SIDES
 from vision.motion.contacts import Touch, is_backed
 from vision.motion.hypotheses import Verdict, weigh
-from vision.motion.onset import Onset, first_movers, later_movers
+from vision.motion.onset import Onset, first_movers, frame_s, later_movers
 from vision.motion.path import Path
 
 _CERTAIN: Final = 0.99  # only one piece can have been it
@@ -20,6 +21,10 @@ _SOON_S: Final = 0.0015  # a second piece that may have been hit this soon after
 _AROUND_S: Final = 0.003  # by which a contact's time may lie outside the frames between which its piece has moved
 _SHARE: Final = 0.5  # events of the likeliest explanation that fewer of the others have are left out
 _DOUBTFUL: Final = 0.5  # for review
+_HALF_SEEN: Final = 0.8  # for review
+_UNSEEN_FRAMES: Final = 2.5  # so many frames without the striker are more than a missed sighting
+_UNSEEN_MM: Final = 30.0  # way of the striker in them on which it may have met a piece
+_MOMENT_S: Final = 0.05  # three frames at 60 per second
 _SAME_S: Final = 0.006  # the same contact found in both ways
 _STAYS_MM: Final = 1.0  # from where it came to rest
 _CREPT_S: Final = 0.05  # how well the time of a touch at rest is known
@@ -41,6 +46,35 @@ def settle_first(
     paths: Mapping[str, Path], striker: str, hits: Sequence[Touch], slowing_mm_s2: float, exposure_s: float
 ) -> tuple[list[Touch], First | None]:
     """All contacts with those about the first one settled, and the first one; None where the striker touched no piece."""
+    every, first = _settled(paths, striker, hits, slowing_mm_s2, exposure_s)
+    if first is not None and (_was_out_of_sight(paths, striker, first) or _may_be_exchanged(paths, first)):
+        first = replace(first, confidence=min(first.confidence, _HALF_SEEN))
+    return every, first
+
+
+def _was_out_of_sight(paths: Mapping[str, Path], striker: str, first: First) -> bool:
+    """Whether the striker got on by a good way unseen before its first contact: another one may have been before."""
+    path, longest_s = paths[striker], _UNSEEN_FRAMES * frame_s(paths)
+    seen = [(s.t_s, s.x_mm, s.y_mm) for s in path.seen if s.t_s < first.t_s]
+    there = paths[first.pieces[0]].rest_mm
+    if there is not None:
+        seen.append((first.t_s, float(there[0]), float(there[1])))
+    if path.rest_mm is not None and path.woken_s:
+        seen.insert(0, (path.woken_s, float(path.rest_mm[0]), float(path.rest_mm[1])))
+    return any(b[0] - a[0] > longest_s and float(np.hypot(a[1] - b[1], a[2] - b[2])) > _UNSEEN_MM for a, b in pairwise(seen))
+
+
+def _may_be_exchanged(paths: Mapping[str, Path], first: First) -> bool:
+    """Whether another piece of the same kind vanished at that moment: who stayed and who went cannot be seen by their looks."""
+    kinds = {paths[name].kind for name in first.pieces}
+    if any(paths[name].vanished for name in first.pieces):
+        return False
+    return any(p.vanished and p.kind in kinds and abs((p.woken_s or p.last_s) - first.t_s) < _MOMENT_S for p in paths.values())
+
+
+def _settled(
+    paths: Mapping[str, Path], striker: str, hits: Sequence[Touch], slowing_mm_s2: float, exposure_s: float
+) -> tuple[list[Touch], First | None]:
     may = first_movers(paths, striker)
     if not may:
         return _untouched(paths, striker, hits)

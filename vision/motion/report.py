@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final
 
@@ -43,6 +43,7 @@ _HOP_S: Final = 0.03  # a touch of the rail this shortly before a disc was gone 
 _SAME_RAIL_S: Final = 0.012  # a rail just before a pocket, found in two ways
 _GAP_S: Final = 0.05  # a frame that is missing this near to the first contact
 _WITH_GAP: Final = 0.8  # leaves it at most this sure
+_ELSEWHERE_MM: Final = 15.0  # half a piece
 _MOVED_MM: Final = 1.0  # a piece counts as touched from here (issue: >= 1 mm called, under 0.3 mm never)
 _STROKE_SPEED_MM_S: Final = 60.0  # a striker that leaves the arm slower than this was not struck
 _FREE_SIGHTINGS: Final = 8  # the first ones away from the arm tell whether it was struck
@@ -94,6 +95,8 @@ def describe(
     if striker is not None and start is not None:
         hits, first = settle_first(paths, striker.id, hits, slowing, shutter.exposure_s)
         start = start if first is None or first.struck_s is None else first.struck_s
+        if first is not None and _names_are_lost(spell, paths, first):
+            first = replace(first, confidence=min(first.confidence, _WITH_GAP))
     if striker is None or start is None:
         side = None if striker is None else spell.arm
         fact = told_between(spell, tracks, after, end_s, side)
@@ -103,6 +106,17 @@ def describe(
     timeline = _timeline(spell, paths, tracks, striker, hits, first, start, side, end_s, camera)
     stroke = Stroke(side=side, before=Position(discs=spell.before), timeline=timeline, after=Position(discs=after))
     return Told([whole_stroke(stroke, tracks)], slowing)
+
+
+def _names_are_lost(spell: Spell, paths: Mapping[str, Path], first: First) -> bool:
+    """Whether the striker, or a piece like the one touched first, has no way from where it lay: it was found again elsewhere, or is
+    somebody else."""
+    kinds = {"striker", *(paths[name].kind for name in first.pieces)}
+    for disc in spell.before:
+        start = paths[disc.id].rest_mm
+        if disc.kind in kinds and (start is None or float(np.hypot(disc.x_mm - start[0], disc.y_mm - start[1])) > _ELSEWHERE_MM):
+            return True
+    return False
 
 
 def _struck(striker: Track, hits: Sequence[Touch], spell: Spell) -> float | None:
