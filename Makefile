@@ -67,6 +67,21 @@ lint: $(VENV)/.dev-stamp ## style and types
 format: $(VENV)/.dev-stamp ## put the code into house format
 	@$(BIN)/ruff check --fix . && $(BIN)/ruff format .
 
+# Raspberry Pi OS bookworm has glibc 2.36, trixie 2.41: wheels for these and for every older one run there.
+PI_OUT := $(VENV)/pi
+PI_PYTHONS := 3.11 3.13
+PI_PLATFORMS := $(foreach g,17 24 26 27 28 31 34 35,--platform manylinux_2_$(g)_aarch64) --platform manylinux2014_aarch64
+
+wheels: $(VENV)/.run-stamp ## every runtime dependency as a wheel for the Pi (aarch64, Python 3.11 and 3.13), from the package index
+	@mkdir -p $(PI_OUT)
+	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"], sep="\n")' > $(PI_OUT)/runtime.txt
+	@for v in $(PI_PYTHONS); do \
+	  $(PIP) --dry-run --ignore-installed --only-binary=:all: --implementation cp --python-version $$v $(PI_PLATFORMS) \
+	    --target $(PI_OUT)/pi-$$v --report $(PI_OUT)/pi-$$v.json -r $(PI_OUT)/runtime.txt >/dev/null \
+	  && $(BIN)/python -c 'import json, sys; r = json.load(open(sys.argv[1]))["install"]; print("Python", sys.argv[2] + ":", len(r), "wheels,",  \
+	    sum("aarch64" in p["download_info"]["url"] for p in r), "of them built for aarch64")' $(PI_OUT)/pi-$$v.json $$v || exit 1; \
+	done
+
 bench: $(VENV)/.dev-stamp ## speed, memory and accuracy as figures, against named alternatives in the same run
 	@$(BIN)/python -m benchmarks
 
@@ -80,7 +95,7 @@ $(VENV)/.train-stamp: $(VENV)/.dev-stamp
 	@$(PIP) --editable '.[train]'
 	@touch $@
 
-train: $(VENV)/.train-stamp ## make models/discs.onnx and its card from nothing, about two hours on two cores; ARGS="..." are added
+train: $(VENV)/.train-stamp ## make models/discs.onnx and its card from nothing, about an hour and a half on two cores; ARGS="..." are added
 	@$(BIN)/python -m models.training $(ARGS)
 
 test-train: $(VENV)/.train-stamp ## a trial training and its tests
