@@ -37,6 +37,7 @@ def nearest_zone(disc: Disc, zones: Iterable[Zone]) -> tuple[float, Zone]:
             best, at = clear, zone
     return best, at
 
+
 _TOUCHED: Final = ("touched", "untouched")
 _UNTOUCHED: Final = ("untouched", "touched")
 
