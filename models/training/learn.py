@@ -12,14 +12,18 @@ from torch.nn import functional
 
 from models.training.dataset import Samples
 from models.training.network import DiscNetwork
-from vision.discs.patches import PER_RADIUS
+from vision.discs.patches import PER_RADIUS, SIDE
 
 BATCH = 128
 RATE = 3e-3  # highest, one cycle (Smith and Topin 2018)
-DECAY = 1e-2
+DECAY = 3e-2
 STUDENT_NU = 4.0  # of the shift's errors: some patches are hopeless, and must not pull
 FARTHEST = 3.2  # samples: truths further away than this are not asked for, the finder is nearer
 LIGHT, TINT = 0.06, 0.03  # jitter of a patch's light and of its colours, in the patch's own units
+LEANING = 0.06  # light that changes across a patch, at its border
+CONTRAST = 0.06  # of the whole patch's contrast, relative
+GRAIN = 0.05  # most noise that is added, in the patch's own units; half of it common to neighbours
+NOISES = 200  # patches of noise that are drawn from
 HIDDEN_SHARE = 0.08  # of the patches have something over a part of them
 ELLIPSE_95 = 2.448
 
@@ -38,8 +42,11 @@ def _tensors(samples: Samples) -> list[Tensor]:
     return [torch.from_numpy(a) for a in (samples.patches, samples.seen, samples.kind, samples.pose, samples.shift)]
 
 
-def _varied(patch: Tensor, shift: Tensor, rng: torch.Generator) -> tuple[Tensor, Tensor]:
-    """The same truth seen otherwise: mirrored at the line of sight, asked for a sample aside, in other light, partly hidden."""
+def _varied(patch: Tensor, shift: Tensor, noise: Tensor, rng: torch.Generator) -> tuple[Tensor, Tensor]:
+    """The same truth seen otherwise: mirrored at the line of sight, asked for a sample aside, in other light, partly hidden, noisier.
+
+    `noise` (N, 3, SIDE, SIDE) is what noise is drawn from.
+    """
     count = len(patch)
     mirror = torch.rand(count, generator=rng) < 0.5
     patch[mirror] = patch[mirror].flip(2)
@@ -49,10 +56,22 @@ def _varied(patch: Tensor, shift: Tensor, rng: torch.Generator) -> tuple[Tensor,
     wide = functional.pad(patch, (1, 1, 1, 1), mode="replicate")
     patch = wide[:, :, 1 + down : 1 + down + patch.shape[2], 1 + right : 1 + right + patch.shape[3]]
     shift = shift - aside.to(shift.dtype)
-    patch = patch + LIGHT * torch.randn(count, 1, 1, 1, generator=rng) + TINT * torch.randn(count, 3, 1, 1, generator=rng)
+    across = torch.linspace(-1, 1, patch.shape[2])
+    lean = LEANING * torch.randn(count, 1, 1, 2, generator=rng)
+    light = lean[..., :1] * across[None, None, :, None] + lean[..., 1:] * across[None, None, None, :]
+    light = light + LIGHT * torch.randn(count, 1, 1, 1, generator=rng) + TINT * torch.randn(count, 3, 1, 1, generator=rng)
+    patch = torch.addcmul(light, patch, 1 + CONTRAST * torch.randn(count, 1, 1, 1, generator=rng))
+    which = torch.randint(len(noise), (count,), generator=rng)
+    patch.addcmul_(noise[which], GRAIN * torch.rand(count, 1, 1, 1, generator=rng) ** 2)
     for k in torch.nonzero(torch.rand(count, generator=rng) < HIDDEN_SHARE).flatten().tolist():
         patch[k] = _covered(patch[k], rng)
     return patch, shift
+
+
+def _noise(rng: torch.Generator) -> Tensor:
+    """Some patches of noise, half of it common to neighbours as colour mosaics make it."""
+    single = torch.randn(NOISES, 3, SIDE, SIDE, generator=rng)
+    return 0.5 * single + 1.5 * functional.avg_pool2d(single, 3, 1, 1)
 
 
 def _covered(patch: Tensor, rng: torch.Generator) -> Tensor:
@@ -79,13 +98,17 @@ def _loss(answers: tuple[Tensor, Tensor, Tensor, Tensor], kind: Tensor, pose: Te
     return loss + told.sum(1).mean()
 
 
-def train(samples: Samples, epochs: int, seed: int, say: Callable[[str], None]) -> DiscNetwork:
-    """A network trained on all samples for so many rounds; the same seed gives the same network on the same machine."""
+def train(samples: Samples, epochs: int, seed: int, say: Callable[[str], None], begin: DiscNetwork | None = None) -> DiscNetwork:
+    """A network trained on all samples for so many rounds; the same seed gives the same network on the same machine.
+
+    With `begin` a trained network learns on.
+    """
     torch.manual_seed(seed)
     torch.set_num_threads(1)  # the layers are small: a second thread spends its time waiting
     rng = torch.Generator().manual_seed(seed)
     patches, seen, kinds, poses, shifts = _tensors(samples)
-    network = DiscNetwork()
+    network = begin or DiscNetwork()
+    noise = _noise(rng)
     optimiser = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=DECAY)
     rounds = max(1, len(patches) // BATCH)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, RATE, total_steps=epochs * rounds, pct_start=0.1)
@@ -94,7 +117,7 @@ def train(samples: Samples, epochs: int, seed: int, say: Callable[[str], None]) 
         order, total = torch.randperm(len(patches), generator=rng), 0.0
         for number in range(rounds):
             index = order[number * BATCH : (number + 1) * BATCH]
-            patch, shift = _varied(patches[index].float(), shifts[index].clone(), rng)
+            patch, shift = _varied(patches[index].float(), shifts[index].clone(), noise, rng)
             loss = _loss(network(patch, seen[index]), kinds[index], poses[index], shift)
             optimiser.zero_grad()
             loss.backward()

@@ -10,6 +10,7 @@ from vision.discs.patches import SIDE
 
 WIDE = (12, 24, 48)
 HIDDEN = 64
+FORGOTTEN = 0.05  # share of the features left out in training: most of the weights are in the layer behind them
 LEAST_LOG_SIGMA, MOST_LOG_SIGMA = -4.0, 3.0  # of the shift, in samples
 
 
@@ -30,7 +31,9 @@ class DiscNetwork(nn.Module):
             nn.BatchNorm2d(third),
             nn.ReLU(),
         )
-        self.think = nn.Sequential(nn.Linear(third * (SIDE // 8) ** 2 + 2, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, HIDDEN), nn.ReLU())
+        self.think = nn.Sequential(
+            nn.Dropout(FORGOTTEN), nn.Linear(third * (SIDE // 8) ** 2 + 2, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, HIDDEN), nn.ReLU()
+        )
         self.answer = nn.Linear(HIDDEN, len(KINDS) + len(POSES) + 4)
 
     def forward(self, patch: Tensor, seen: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:

@@ -93,6 +93,17 @@ def test_the_shipped_network_puts_rendered_discs_where_they_are(turned):
     assert [POSES[one.pose.argmax()] for one in said] == ["flat"] * len(SCENE)
 
 
+def test_a_mirror_image_gets_the_mirrored_answer_on_the_mean(turned):
+    image, camera = turned
+    wood = wood_light(view_from_above(image, camera))
+    true = np.array([(x, y) for *_, x, y in SCENE])
+    kinds = [kind for _, kind, *_ in SCENE]
+    once, both = Eyes().look(image, camera, true, kinds, wood), Eyes().look(image, camera, true, kinds, wood, mirrored_too=True)
+    apart = [np.hypot(*(a.shift_mm - b.shift_mm)) for a, b in zip(once, both, strict=True)]
+    assert 0 < max(apart) < 0.5
+    assert all(np.isclose(b.pose.sum(), 1.0) for b in both)
+
+
 @pytest.mark.parametrize("seed", [3, 8])
 def test_network_and_fit_together_are_no_worse_than_the_fit(seed):
     optics = overhead(tilt_deg=6.0)

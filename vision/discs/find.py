@@ -260,7 +260,8 @@ def _opinions(
     flat = [k for k, one in enumerate(chosen) if one.pose == "flat"]
     if network is not None and flat:
         centres = np.array([(places[k].x_mm, places[k].y_mm) for k in flat])
-        for k, opinion in zip(flat, network.look(image, camera, centres, [chosen[k].kind for k in flat], wood), strict=True):
+        opinions = network.look(image, camera, centres, [chosen[k].kind for k in flat], wood, mirrored_too=True)
+        for k, opinion in zip(flat, opinions, strict=True):
             out[k] = opinion
     return out
 
