@@ -48,6 +48,8 @@ _MOVED_MM: Final = 1.0  # a piece counts as touched from here (issue: >= 1 mm ca
 _STROKE_SPEED_MM_S: Final = 60.0  # a striker that leaves the arm slower than this was not struck
 _FREE_SIGHTINGS: Final = 8  # the first ones away from the arm tell whether it was struck
 _AIMED_MM: Final = 2.0  # a striker that lies still is seen within this of one place
+_OTHERWISE_S: Final = 0.03  # two frames: an explanation that has the striker go off at another time than it was seen to contradicts it
+_CONTRADICTED: Final = 0.6  # and leaves the first contact at most this sure
 _NEAR_LINE_MM: Final = 6.0  # returned is reported from here: hole radius and half a line, and half a millimetre
 
 
@@ -94,7 +96,11 @@ def describe(
     first: First | None = None
     if striker is not None and start is not None:
         hits, first = settle_first(paths, striker.id, hits, slowing, shutter.exposure_s)
-        start = start if first is None or first.struck_s is None else first.struck_s
+        if first is not None and first.struck_s is not None:
+            if abs(first.struck_s - start) > _OTHERWISE_S:
+                first = replace(first, t_s=max(first.t_s, start + 1e-3), confidence=min(first.confidence, _CONTRADICTED))
+            else:
+                start = first.struck_s
         if first is not None and _names_are_lost(spell, paths, first):
             first = replace(first, confidence=min(first.confidence, _WITH_GAP))
     if striker is None or start is None:
