@@ -57,6 +57,16 @@ check() {
   "$python" -c 'import venv, ensurepip' 2> /dev/null || die "venv is missing: apt install python3-venv"
 }
 
+# fit_camera_library PYTHON: the system's simplejpeg is built for the system's numpy, pip may have brought a newer one; a build for that goes
+# beside it. Without the camera library everything else works, so that nothing here is a reason to stop.
+fit_camera_library() {
+  "$1" -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec("picamera2") is None)' || return 0
+  "$1" -c 'import picamera2' 2> /dev/null && return 0
+  # shellcheck disable=SC2086 # several arguments are meant
+  "$1" -m pip install --quiet --disable-pip-version-check ${PIP_ARGS:-} --ignore-installed --no-deps simplejpeg || true
+  "$1" -c 'import picamera2' 2> /dev/null || say "picamera2 is there and cannot be imported: $("$1" -c 'import picamera2' 2>&1 | tail -n 1)"
+}
+
 install_version() {
   local new old
   new=$(date +%Y%m%d-%H%M%S)-$$
@@ -67,6 +77,7 @@ install_version() {
   # shellcheck disable=SC2086 # several arguments are meant
   "$opt/versions/$new/bin/python" -m pip install --quiet --disable-pip-version-check ${PIP_ARGS:-} "$source" \
     || { rm -rf "$opt/versions/$new"; die "pip could not install $source; the version that was there goes on running"; }
+  fit_camera_library "$opt/versions/$new/bin/python"
   "$opt/versions/$new/bin/novuss" --version > /dev/null \
     || { rm -rf "$opt/versions/$new"; die "the new version does not start; the version that was there goes on running"; }
   [ -z "$old" ] || point previous "$old"

@@ -302,18 +302,25 @@ class PicameraSource:
 def _api() -> Any:  # noqa: ANN401
     try:
         from picamera2 import Picamera2
-    except ImportError as error:
+    except (ImportError, ValueError, AttributeError) as error:
+        if _is_there("picamera2"):  # "numpy.dtype size changed", "multiarray failed to import": a part of it was built for another numpy
+            parts = ", ".join(_where(name) for name in ("numpy", "simplejpeg", "picamera2"))
+            raise SourceFailed(
+                f"picamera2 cannot be used, its parts do not fit together ({error}): {parts}; mend it with "
+                f"`{sys.executable} -m pip install --force-reinstall --no-deps simplejpeg`, or by running systemd/install.sh again"
+            ) from error
         raise SourceFailed(
             "picamera2 cannot be imported here: install it with `sudo apt install python3-picamera2` and use a virtual environment "
             "made with --system-site-packages; off the Pi use `virtual`, a video file or a folder of stills"
         ) from error
-    except ValueError as error:  # "numpy.dtype size changed": a part of picamera2 was built for another numpy
-        parts = ", ".join(_where(name) for name in ("numpy", "simplejpeg"))
-        raise SourceFailed(
-            f"picamera2 cannot be used, its parts do not fit together ({error}): {parts}; mend it with "
-            f"`{sys.executable} -m pip install --force-reinstall --no-deps simplejpeg`"
-        ) from error
     return Picamera2
+
+
+def _is_there(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ValueError:
+        return package in sys.modules  # loaded, without a file of its own
 
 
 def _where(package: str) -> str:

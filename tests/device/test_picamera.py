@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.machinery
 import itertools
 import sys
 import types
@@ -313,10 +314,13 @@ def test_without_picamera2_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPa
         open_source("picamera")
 
 
-def test_parts_built_for_another_numpy_are_named_with_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("error", [ValueError, ImportError, AttributeError])
+def test_parts_built_for_another_numpy_are_named_with_the_way_out(error: type[Exception], monkeypatch: pytest.MonkeyPatch) -> None:
     class Clash:
+        __spec__ = importlib.machinery.ModuleSpec("picamera2", None)
+
         def __getattr__(self, name: str) -> object:
-            raise ValueError("numpy.dtype size changed, may indicate binary incompatibility")
+            raise error("numpy.dtype size changed, may indicate binary incompatibility")
 
     monkeypatch.setitem(sys.modules, "picamera2", Clash())  # type: ignore[arg-type]
     with pytest.raises(SourceFailed, match=r"do not fit together.*numpy [\d.]+ in .*simplejpeg.*--force-reinstall"):
