@@ -201,3 +201,16 @@ def test_explanations_keep_their_likelihoods(camera):
     assert sum(share for _, share in verdict.shares) == pytest.approx(1.0)
     assert verdict.together > 0.5
     assert verdict.t_s == pytest.approx(world.log[0].t, abs=0.001)
+
+
+def test_a_piece_that_shifted_by_half_a_millimetre_may_have_been_grazed(camera):
+    world = struck({"r1": (5.0, 0.0), "b1": (-60.0, -200.0), "striker": (0.0, -420.0)}, (0.0, 2500.0))
+
+    def spoil(tracks):
+        x, y = tracks["b1"].rest_seen_mm
+        tracks["b1"].woken_s = 0.09
+        tracks["b1"].sightings = [Sighting(0.1 + k / 60, x - 0.5, y, 0.05, 0.0) for k in range(8)]
+
+    contact = first(told(camera, world, spoil=spoil))
+    assert contact.discs == ["striker", "b1"]
+    assert contact.confidence < 0.9

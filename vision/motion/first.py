@@ -26,6 +26,9 @@ _UNSEEN_FRAMES: Final = 2.5  # so many frames without the striker are more than 
 _UNSEEN_MM: Final = 30.0  # way of the striker in them on which it may have met a piece
 _MOMENT_S: Final = 0.05  # three frames at 60 per second
 _SAME_S: Final = 0.006  # the same contact found in both ways
+_SETTLED: Final = 5  # sightings whose mean place is known to a few hundredths of a millimetre
+_SHIFTED_MM: Final = 0.4  # slow errors of one disc's place change by less within a stroke
+_AWAY_MM: Final = 0.9  # and beyond this it has plainly moved
 _STAYS_MM: Final = 1.0  # from where it came to rest
 _CREPT_S: Final = 0.05  # how well the time of a touch at rest is known
 _IN_ROW_MM: Final = 1.0  # a piece that leaves again this soon is not seen to have moved
@@ -47,9 +50,24 @@ def settle_first(
 ) -> tuple[list[Touch], First | None]:
     """All contacts with those about the first one settled, and the first one; None where the striker touched no piece."""
     every, first = _settled(paths, striker, hits, slowing_mm_s2, exposure_s)
+    grazed = _grazed(paths, striker, np.inf if first is None else first.t_s)
+    if grazed is not None:
+        return [*every, grazed], First((grazed.other,), grazed.t_s, grazed.confidence)
     if first is not None and (_was_out_of_sight(paths, striker, first) or _may_be_exchanged(paths, first)):
         first = replace(first, confidence=min(first.confidence, _HALF_SEEN))
     return every, first
+
+
+def _grazed(paths: Mapping[str, Path], striker: str, before_s: float) -> Touch | None:
+    """A piece that has shifted by hardly more than a measuring error for good, before anything else was touched: a graze, or nothing."""
+    for path in paths.values():
+        last = path.seen[-_SETTLED:]
+        if path.id == striker or path.rest_mm is None or len(last) < _SETTLED or not path.is_here or not path.woken_s < before_s:
+            continue
+        x, y = np.mean([(s.x_mm, s.y_mm) for s in last], axis=0) - path.rest_mm
+        if _SHIFTED_MM < float(np.hypot(x, y)) < _AWAY_MM:
+            return Touch(path.woken_s, _CREPT_S, striker, path.id, _DOUBTFUL)
+    return None
 
 
 def _was_out_of_sight(paths: Mapping[str, Path], striker: str, first: First) -> bool:
