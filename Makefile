@@ -89,6 +89,7 @@ bench-strokes: $(VENV)/.dev-stamp ## the full figures of strokes: 5,000 at posit
 	@$(BIN)/python -m benchmarks strokes 5000
 	@$(BIN)/python -m benchmarks filmed 300
 	@$(BIN)/python -m benchmarks shutter
+	@$(BIN)/python -m benchmarks quiet 60
 
 $(VENV)/.train-stamp: $(VENV)/.dev-stamp
 	@echo "installing what training needs into $(VENV) ..."

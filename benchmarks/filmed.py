@@ -33,6 +33,7 @@ from vision.watcher import Watcher
 SCENES = 5  # strokes with one camera and lamp: a new background costs as much as a stroke
 APART = 100_000  # between seeds of cameras tried for one studio
 ROOM_PX = 600  # a table that stands upright in the picture has its far line this much higher than its near one
+FEW = 6  # of a run among all figures; 300 for the full one
 ROUNDS = 4  # each leaves a twelfth of the error at 5 m/s
 CALM_S, AIM_S = 0.4, 0.8  # before the cue comes, and from then to the stroke
 AFTER_S = 0.8  # filmed after rest: a ruling is due within half a second
@@ -113,7 +114,7 @@ def true_position(world: World) -> Position:
 def main(argv: list[str]) -> None:
     """Command line of this figure."""
     parser = argparse.ArgumentParser(prog="benchmarks filmed", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("strokes", type=int, nargs="?", default=300)
+    parser.add_argument("strokes", type=int, nargs="?", default=FEW)
     parser.add_argument("--fps", type=float, nargs="+", default=[40.0, 60.0, 120.0], help="taken in turns")
     parser.add_argument("--first", type=int, default=0, help="seed of the first stroke")
     args = parser.parse_args(argv)
