@@ -1,4 +1,4 @@
-"""Arms: whose they are, and what they are beside."""
+"""Arms: whose they are, and what they are beside; what may be a disc that they have put down."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import pytest
 from calibration import Calibration, Camera, Lens
 from rules.table import HALF_MM
 from virtual_table import overhead
+from vision.motion.arrivals import may_be_disc
 from vision.motion.cover import Cover
 from vision.motion.hands import Foreign, HandFinder
 from vision.motion.outline import outline_at, shape_of
 from vision.motion.scene import SHRINK, Scene
+from vision.motion.smear import Fit
 
 
 @pytest.fixture(scope="module")
@@ -53,3 +55,8 @@ def test_a_cue_that_shows_in_parts_may_have_moved_what_its_tip_is_beside(camera)
     assert not cover.may_have_moved(piece)
     cover.update(Foreign(nothing, "S", 0, (), nothing))
     assert not cover.may_have_moved(piece)
+
+
+@pytest.mark.parametrize(("face", "hole", "may"), [(160, 90, True), (160, 158, False), (60, 67, True), (130, 135, False)])
+def test_the_hole_of_a_dark_striker_need_not_be_darker_than_its_face(face, hole, may):
+    assert may_be_disc(Fit(np.zeros(2), 1.0, face, hole, 0.95, 0.1), 180.0) == may

@@ -15,7 +15,7 @@ from vision.discs.kinds import look, piece_colour
 from vision.discs.rays import to_light
 from vision.motion.outline import Outline, outline_at, shape_of
 from vision.motion.scene import SHRINK, Scene
-from vision.motion.smear import BRIGHTNESS, Fit, fit_smear
+from vision.motion.smear import BRIGHTNESS, Fit, fit_smear, level_at
 
 Array = NDArray[np.float64]
 Image = NDArray[np.uint8]
@@ -28,6 +28,7 @@ _PLAIN: Final = 0.85  # gain of a disc in plain view: no need to look further
 _LEAST_EXPLAINED: Final = 0.85  # a disc in plain view
 _LEAST_GAIN: Final = 0.55  # half covered by its own uncertainty; wrong sizes stay under it
 _HOLE_SHARE: Final = 0.93  # the hole is darker than the face, or it is a coin, a finger, a highlight
+_DARK: Final = 0.6  # of the table's brightness: darker than any bare wood, and than red paint on it
 _FITS_A_FRAME: Final = 4  # 2-4 ms each
 _SAME_PX: Final = 1.5  # small px; an island's centre flickers by one with the noise at its edge
 _HOLES_AWAY: Final = 6.0  # hole radii around an island in which the hole of its disc lies: a striker's radius and the shadow's
@@ -130,8 +131,9 @@ class ArrivalFinder:
             if size in trial.plain:
                 continue
             shape = shape_of(size)
-            fit = fit_smear(image, bare, self._camera, outline_at(self._camera, start, shape), np.zeros(2), BRIGHTNESS)
-            if fit is None or fit.explained < _LEAST_EXPLAINED or fit.gain < _LEAST_GAIN or fit.hole > _HOLE_SHARE * fit.face:
+            outline = outline_at(self._camera, start, shape)
+            fit = fit_smear(image, bare, self._camera, outline, np.zeros(2), BRIGHTNESS)
+            if fit is None or fit.explained < _LEAST_EXPLAINED or fit.gain < _LEAST_GAIN or not may_be_disc(fit, level_at(bare, outline)):
                 continue
             if not _on_surface(fit.axis_mm, shape.radius_mm):
                 continue
@@ -158,6 +160,14 @@ class ArrivalFinder:
         part = np.s_[max(y - reach, 0) : y + reach + 1, max(x - reach, 0) : x + reach + 1]
         wood = np.maximum(np.median(to_light(bare[part].reshape(-1, 3)), axis=0), 0.3)
         return piece_colour(*look(to_light(image[part].reshape(-1, 3)), wood))
+
+
+def may_be_disc(fit: Fit, table: float) -> bool:
+    """Whether face and hole of a fit may be a disc's on a table this bright, grey levels; a closer look decides.
+
+    In dark paint the hole shows no darker than the face.
+    """
+    return fit.hole < _HOLE_SHARE * fit.face or fit.face < _DARK * table
 
 
 def _dark_spots(image: Image, bare: Image, around_px: Array, hole_px: float) -> list[Array]:
