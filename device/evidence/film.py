@@ -27,10 +27,10 @@ UnderWay = tuple[tuple[str, Kind, float, float], ...]  # id, kind, axis x and y 
 
 WIDEST_PX: Final = 1040  # of the clip: half a Global Shutter Camera's frame, enough to follow a disc, a third of the work
 RING_S: Final = 30.0  # a stroke is ruled on when all rests and hands are away; that is seldom later
-RING_BYTES: Final = 30_000_000  # 12 s at 60 frames a second of 40 kB; noisier pictures get fewer seconds
-SHARP_BYTES: Final = 10_000_000  # some 50 full frames of 180 kB: those at rest and those in which a disc was set going
+RING_BYTES: Final = 24_000_000  # 12 s at 60 frames a second of 33 kB; noisier pictures get fewer seconds
+SHARP_BYTES: Final = 7_000_000  # some 40 full frames of 180 kB: those at rest and those in which a disc was set going
 TAKES: Final = 2  # strokes come seconds apart; more open at once means that nobody is writing
-SHOT_BYTES: Final = (36_000, 52_000)  # of a small frame: beyond it noise and grain are kept, not the game
+SHOT_BYTES: Final = (28_000, 40_000)  # of a small frame: beyond it noise and grain are kept, not the game
 _QUALITIES: Final = (40, 76)  # JPEG; above, the clip's own compression is coarser, below, blocks show
 _SHARP_QUALITY: Final = 90
 

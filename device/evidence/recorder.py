@@ -29,7 +29,7 @@ from rules.table import Side
 
 _log = logging.getLogger(__name__)
 
-WAITING_FRAMES: Final = 4  # 67 ms at 60 frames a second; each is a whole picture in memory (4.8 MB)
+WAITING_FRAMES: Final = 3  # 50 ms at 60 frames a second; each is a whole picture in memory (4.8 MB)
 LATE_S: Final = 1.0  # at Ctrl-C people and systemd wait for no film longer than that
 _PATIENCE_S: Final = 600.0  # a recording waits for its film, but not for ever
 _POLL_S: Final = 0.01

@@ -78,6 +78,8 @@ def test_the_still_and_the_clip_come_beside_the_ruling(page: Any, table: FilmedT
     table.seen()
     table.film(image)
     name = table.rule()
+    assert name is not None
+    assert wait_until(lambda: table.shelf.get(name) is not None, 120)
     assert shows(page, "[data-part=evidence-link]")
     assert name in page.locator("[data-part=evidence-link]").get_attribute("href")
     until(page, "document.querySelector('[data-part=evidence-still]').naturalWidth === 1600")
