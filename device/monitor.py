@@ -18,6 +18,7 @@ import msgspec
 
 from calibration.camera import Camera
 from device import health, topics
+from device.blind_guard import BlindGuard
 from device.drift_guard import DriftGuard
 from device.evidence.recorder import LATE_S, Recorder
 from device.messaging.judge import JudgeRequest
@@ -71,6 +72,7 @@ class Monitor:
         self._live = live
         self._figures = figures
         self._watcher = Watcher(camera)
+        self._blind = BlindGuard()
         self._guard = DriftGuard(camera.calibration)
         self._no_calls = 0
         self._shot_clock = ShotClock()
@@ -136,6 +138,8 @@ class Monitor:
 
     def _see(self, frame: Frame) -> None:
         started_s = time.perf_counter()
+        if self._live:
+            self._blind.frame(frame.t_ns)
         self._watcher.sides = self._referee.sides
         facts = self._watcher.push(frame.image, frame.t_ns, frame.seq, Shutter(frame.exposure_s or USUAL_EXPOSURE_S, frame.readout_s))
         self.timing.frame(frame.seq, time.perf_counter() - started_s)
@@ -143,15 +147,17 @@ class Monitor:
         if self._recorder is not None:
             busy = self._watcher.moving
             self._recorder.offer(frame, self._watcher.under_way if busy else (), busy=busy)
-        if not self._watcher.moving and not self._watcher.hands:
+        at_rest = not self._watcher.moving and not self._watcher.hands
+        if at_rest:
             self._guard.offer(frame)
         for fact in facts:
-            if self._guard.reason is None:
+            if (reason := self._guard.reason or self._blind.reason) is None:
                 self._hand_over(fact, wait=not self._live)
             else:
-                # A camera that was bumped makes every call slightly wrong: no call is better, and people are told why.
+                # A camera that was bumped makes every call slightly wrong, one that was away saw half of it: no call is better, with why.
                 self._no_calls += 1
-                _log.error("no call: %s", self._guard.reason)
+                _log.error("no call: %s", reason)
+        self._blind.seen(frame.t_ns, at_rest=at_rest)
 
     def _report_health(self) -> None:
         """In a thread of its own, because asking a Pi's firmware can take a second."""
@@ -162,7 +168,7 @@ class Monitor:
             drift = self._guard.drift
             camera = {
                 "drift_px": None if drift is None else round(drift.worst_px, 2),
-                "stopped": self._guard.reason,
+                "stopped": self._guard.reason or self._blind.reason,
                 "no_calls": self._no_calls,
             }
             evidence = {"evidence": None if self._recorder is None else self._recorder.figures()}
