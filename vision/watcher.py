@@ -35,7 +35,7 @@ Detector = Callable[[Image, Camera], SeenDiscs]
 Facts = list[Stroke | Incident]
 
 _SETTLE_S: Final = 0.15  # nothing has moved for this long: nine frames at 60 fps, and a disc at 10 mm/s would have gone 1.5 mm
-_LATEST_S: Final = 0.7  # what has not been looked at closely by then in a still picture is told as it stands
+_LATEST_S: Final = 0.45  # a ruling is due within half a second of rest: what has not been looked at closely by then is told as it stands
 _DISC_STILL_S: Final = 0.08  # one disc has not moved for this long: it is measured, or has been put down
 _STILL_LEVELS: Final = 10  # change between two frames that is no noise, grey levels of the small picture
 _STILL_NOISE: Final = 4.5  # times the mean change of a still picture: the strongest of 80,000 noisy pixels, in the dim light of few lamps
