@@ -52,6 +52,12 @@ class Loaded:
     file: Path | None
 
 
+def check(name: str, value: object) -> None:
+    """Whether a setting may have this value; InputUnusable says what it may be."""
+    raw = str(value) if isinstance(value, Path) else value
+    _typed(keys()[name], raw, "settings", InputUnusable, strict=True)
+
+
 def find_file(named: Path | None = None, environ: Mapping[str, str] = os.environ) -> Path | None:
     """The settings file: the named one, NOVUSS_CONFIG, the user's, the machine's; None where there is none.
 
@@ -210,7 +216,7 @@ def _typed(key: Key, raw: object, where: str, error: type[NovussError], *, stric
     try:
         return msgspec.convert(raw, key.type, strict=strict, dec_hook=_decode)
     except msgspec.ValidationError as wrong:
-        said = str(wrong).replace("`", "").replace("Expected", "expected")
+        said = "not of this form" if "regex" in str(wrong) else str(wrong).replace("`", "").replace("Expected", "expected")
         shown = "" if error is WrongUsage else f"{key.name} = {raw!r}: "
         raise error(f"{where}: {shown}{said} ({key.does})") from wrong
 

@@ -11,7 +11,7 @@ from platformdirs import user_config_path
 
 from device.doctor.machine import service_state
 from device.settings import Settings, find_file, load
-from device.settings.layers import FILE_NAME, FILE_VARIABLE, SYSTEM_FILE, read_settings
+from device.settings.layers import FILE_NAME, FILE_VARIABLE, SYSTEM_FILE, check, read_settings
 from device.settings.records import keys
 from device.settings.text import changed
 from device.setup.talk import Talk
@@ -47,6 +47,8 @@ class Bench:
     def keep(self, values: Mapping[str, object]) -> None:
         """Write what differs from the settings in force; a setting that is not allowed raises and changes nothing."""
         values = {name: value for name, value in values.items() if not _same(keys()[name].of(self.settings), value)}
+        for name, value in values.items():
+            check(name, value)
         before = read_settings(self.file) if self.file.exists() else ""
         after = changed(before, values)
         if after == before:
@@ -55,12 +57,6 @@ class Bench:
             self.file.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StorageFailed(f"cannot make {self.file.parent}: {error.strerror}") from error
-        trial = self.file.with_name(f".{self.file.name}.trial")
-        try:
-            write_text(trial, after)
-            load(trial, self.environ)
-        finally:
-            trial.unlink(missing_ok=True)
         write_text(self.file, after)
         self.read_settings_again()
 

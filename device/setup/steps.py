@@ -80,7 +80,7 @@ def exposure(bench: Bench) -> None:
     bench.keep(
         {
             "camera.exposure_us": _number(talk.ask("Exposure in microseconds", str(now.exposure_us))),
-            "camera.gain": float(_number(talk.ask("Gain", str(now.gain)))),
+            "camera.gain": _number(talk.ask("Gain", str(now.gain))),
             "camera.mains_hz": _number(talk.ask("Lamps flicker with the mains at 50 or 60 Hz, or not: 0", str(now.mains_hz))),
             "camera.red_gain": round(red, 3),
             "camera.blue_gain": round(blue, 3),

@@ -111,6 +111,17 @@ def test_a_camera_that_locks_by_itself_is_held_as_it_was_found(world: World, fil
     assert world.held == 0
 
 
+@pytest.mark.parametrize(
+    ("question", "words"), [("exposure", "exposure_us = 'bright'"), ("gain", "gain = 'bright'"), ("lamps", "mains_hz = 'bright'")]
+)
+def test_what_is_no_number_is_told_with_what_it_is_for(question: str, words: str, world: World, file: Path) -> None:
+    with Bench(Somebody(camera="picamera", **{question: "bright"}), file, {}) as bench:
+        STEPS["camera"](bench)
+        with pytest.raises(InputUnusable, match=words):
+            STEPS["exposure"](bench)
+    assert world.held == 0
+
+
 def test_a_camera_that_the_service_has_is_not_touched(world: World, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench_module, "service_state", lambda: ("active", "enabled"))
     with Bench(Somebody(camera="picamera"), file, {}) as bench, pytest.raises(InputUnusable, match="systemctl stop novuss"):
