@@ -5,14 +5,16 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
-from cyclopts import App
+from cyclopts import App, Parameter
 
 from device import topics
 from device.messaging.address import parse_url
 from device.messaging.link import Incoming, LinkLost, open_link
+from device.metrics import prometheus
+from device.storage.atomic import write_text
 from device.storage.match_log import read_lines
 from rules.errors import InputUnusable, NovussError
 from rules.fold import State, match_state, start, step
@@ -36,6 +38,35 @@ def status(*, mqtt: str = "mqtt://127.0.0.1", table: str = "table") -> None:
     table
         Name of the table in the topics.
     """
+    _print(_retained(mqtt, table))
+
+
+@app.command
+def metrics(*, mqtt: str = "mqtt://127.0.0.1", table: str = "table", output: Annotated[Path | None, Parameter(alias="-o")] = None) -> None:
+    """Print a table's health for Prometheus; with -o for the textfile collector of its node exporter, whole or not at all.
+
+    Example: `novuss table metrics --table 7 -o /var/lib/prometheus/node-exporter/novuss.prom`
+
+    Parameters
+    ----------
+    mqtt
+        The broker, as `novuss watch --mqtt` takes it.
+    table
+        Name of the table in the topics.
+    output
+        File to write; standard output when not given.
+    """
+    found = _retained(mqtt, table)
+    status_, health = (msgspec.json.decode(found[name]) if name in found else {} for name in (topics.STATUS.name, topics.HEALTH.name))
+    text = prometheus(table, status_, health)
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        write_text(output, text)
+
+
+def _retained(mqtt: str, table: str) -> dict[str, msgspec.Raw]:
+    """What the broker keeps of a table, by topic; InputUnusable where that is nothing."""
     found: dict[str, msgspec.Raw] = {}
     address = parse_url(mqtt)
     names = {topics.path(table, topic): topic.name for topic in _RETAINED}
@@ -56,7 +87,7 @@ def status(*, mqtt: str = "mqtt://127.0.0.1", table: str = "table") -> None:
         link.close()
     if not found:
         raise InputUnusable(f"{address}: nothing is known of a table named {table!r} there; name it with --table")
-    _print(found)
+    return found
 
 
 @app.command
