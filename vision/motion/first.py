@@ -199,7 +199,8 @@ def _played_out(
     second = next((e for e in events if striker in (e.disc, e.other) and e.other not in SIDES and _partner(e, striker) != piece), None)
     if verdict.together >= _SHARE and second is not None:
         pieces.append(_partner(second, striker))
-        share = verdict.together
+        # Which came first cannot be seen, that both came at once can: nothing is in doubt but a fraction of a millisecond.
+        share = sum(s for label, s in verdict.shares if label and label[-1] in pieces)
     elif len(may) == 1 and piece == may[0].id and not _may_be_handed_on(paths, piece):
         share = max(share, _CERTAIN)
     else:
