@@ -50,6 +50,7 @@ MOVED_MM: Final = 1.0  # a neighbour that moved further makes a new first look w
 RAIL_PULL_MM: Final = 8.0  # a circle taken for the rim of a disc at a rail lies at most about this far off
 TILTED_SIGMA_MM: Final = 3.0  # of a disc on a pocket's edge or on its side, whose place is the middle of what is seen
 STACKED_SIGMA_MM: Final = 0.4  # how far a piece that lies on another may be tilted out of place
+SURE_DISC: Final = 0.9  # probability from which the network's word that a doubtful circle is a disc is taken
 SURE_POSE: Final = 0.6  # probability from which the network's word on how a disc lies is taken
 POSE_DOUBT_MM: Final = 3.0  # how far off a place is when a disc lies otherwise than it was taken to lie
 
@@ -176,7 +177,12 @@ def _overlaps(fit: Fit, near: list[Neighbour]) -> bool:
 
 
 def _confirmed(one: Chosen, fit: Fit) -> bool:
-    """Whether circle and fit together show a disc: shadows and stains have a rim, but no hole in its middle."""
+    """Whether circle and fit together show a disc: shadows and stains have a rim, but no hole in its middle.
+
+    Of doubtful ones the network decides.
+    """
+    if one.doubtful:
+        return True
     shadowy = one.kind == "black" and one.redness > SHADOW_REDNESS
     return one.candidate.score * fit.hole >= (SHADOWY_EVIDENCE if shadowy else LEAST_EVIDENCE)
 
@@ -220,7 +226,8 @@ def _final(image: NDArray[np.uint8], camera: Camera, one: Chosen, look: _Look, n
 def find_discs(image: NDArray[np.uint8], camera: Camera, network: Eyes | None) -> list[Found]:
     """Every disc on the table in `image` (uint8 BGR), those in the pockets' bags left out; by geometry alone without a `network`."""
     view = view_from_above(image, camera)
-    chosen = choose(view, camera)
+    wood = wood_light(view)
+    chosen = _screened(image, camera, network, choose(view, camera), wood)
     looks = _first_looks(image, camera, chosen)
     found: list[Found] = []
     fits: list[tuple[int, Fit]] = []
@@ -244,12 +251,27 @@ def find_discs(image: NDArray[np.uint8], camera: Camera, network: Eyes | None) -
         x, y = without_pull(fit, pull)
         spread = math.hypot(looks[index].spread_mm, DOUBT * float(np.hypot(*pull)))
         places.append(Place(x, y, fitted_sigma_mm(fit.sigma_mm, spread, camera.px_per_mm(x, y))))
-    opinions = _opinions(image, camera, network, [chosen[index] for index, _ in fits], places, wood_light(view))
+    opinions = _opinions(image, camera, network, [chosen[index] for index, _ in fits], places, wood)
     for (index, _), place, opinion in zip(fits, places, opinions, strict=True):
         one, near = chosen[index], _near(looks, chosen, index, refused)
+        if one.doubtful and (opinion is None or opinion.disc < SURE_DISC):
+            continue
         pose, settled_at = _judged(image, camera, one, place, opinion, near)
         found.append(Found(one.kind, pose, settled_at.x_mm, settled_at.y_mm, settled_at.sigma_mm, one.candidate.rim, one.candidate.hole))
     return found
+
+
+def _screened(image: NDArray[np.uint8], camera: Camera, network: Eyes | None, chosen: list[Chosen], wood: Array) -> list[Chosen]:
+    """Without the doubtful ones that the network takes for no disc; a worn rim or a dark hole leaves geometry little to go by."""
+    doubtful = [one for one in chosen if one.doubtful]
+    if not doubtful:
+        return chosen
+    sure = [one for one in chosen if not one.doubtful]
+    if network is None:
+        return sure
+    places = np.array([(one.x_mm, one.y_mm) for one in doubtful])
+    opinions = network.look(image, camera, places, [one.kind for one in doubtful], wood, mirrored_too=True)
+    return sure + [one for one, opinion in zip(doubtful, opinions, strict=True) if opinion.disc >= SURE_DISC]
 
 
 def _opinions(

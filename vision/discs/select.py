@@ -20,6 +20,9 @@ Array = NDArray[np.float64]
 
 LEAST_PIECE: Final = 0.30  # candidate score; true pieces under the poorest light reach this, and the fit has to confirm them
 LEAST_STRIKER: Final = 0.55  # a striker's rim and hole are longer and clearer; rings of other things are common at this size
+# Circles below these are discs only where the network says so: dark strikers in diffuse light, worn pieces in a rail's shadow.
+DOUBTFUL_PIECE: Final = 0.20
+DOUBTFUL_STRIKER: Final = 0.42
 LEAST_RAISED: Final = 0.5  # on rails and pocket edges there are more edges than on the surface, and fewer discs
 RIVAL: Final = 0.9  # an overlapping circle of at least this share of the chosen one's score may be the right one
 OVERLAP: Final = 0.80  # two discs' axes are never nearer than this share of their radii's sum (1 but for the view's own error)
@@ -35,7 +38,7 @@ class Chosen:
     """A candidate taken for a disc: rough axis in mm (on the surface it lies on), kind, pose, height of that surface in mm.
 
     `glaring`: the table around it mirrors a lamp; `redness`: see `kinds.look`; `rivals`: axes (x, y) of overlapping circles that
-    scored nearly as well.
+    scored nearly as well; `doubtful`: no disc unless the network says so.
     """
 
     candidate: Candidate
@@ -47,6 +50,7 @@ class Chosen:
     glaring: bool
     redness: float
     rivals: tuple[tuple[float, float], ...] = ()
+    doubtful: bool = False
 
 
 def axis_mm(camera: Camera, one: Candidate, base_mm: float = 0.0) -> tuple[float, float]:
@@ -117,12 +121,17 @@ def _pose(camera: Camera, one: Candidate, places: Array, light: Array, wood: Arr
     return None
 
 
+def _is_doubtful(one: Candidate) -> bool:
+    return one.score < (LEAST_STRIKER if one.large else LEAST_PIECE)
+
+
 def choose(view: TopView, camera: Camera) -> list[Chosen]:
-    """Discs among the candidates, best first; no two overlap."""
+    """Discs among the candidates, best first; no two overlap. Doubtful ones come last and must lie flat."""
     wood = wood_light(view)
     chosen: list[Chosen] = []
-    for one in candidates(view):
-        if one.score < (LEAST_STRIKER if one.large else LEAST_PIECE):
+    # What is doubtful must not take the place of what is not.
+    for doubtful, one in sorted(((_is_doubtful(one), one) for one in candidates(view)), key=lambda pair: (pair[0], -pair[1].score)):
+        if one.score < (DOUBTFUL_STRIKER if one.large else DOUBTFUL_PIECE):
             continue
         places, light = _face(view, one)
         if not len(light):
@@ -133,12 +142,16 @@ def choose(view: TopView, camera: Camera) -> list[Chosen]:
         if found is None or kind is None:
             continue
         pose, base = found
+        if doubtful and pose != "flat":
+            continue
         x, y = axis_mm(camera, one, base)
         over = _overlapped(chosen, x, y, one.solid.radius_mm)
         if over is None:
-            chosen.append(Chosen(one, x, y, kind, pose, base, _glaring(view, one, wood), redness))
+            chosen.append(Chosen(one, x, y, kind, pose, base, _glaring(view, one, wood), redness, doubtful=doubtful))
             continue
         first = chosen[over]
+        if doubtful and not first.doubtful:
+            continue
         if first.candidate.large == one.large and one.score >= RIVAL * first.candidate.score and pose == first.pose:
             chosen[over] = replace(first, rivals=(*first.rivals, (x, y)))
     return chosen
