@@ -13,7 +13,7 @@ from models.training.scene import LYING, Scene, random_scene
 from models.training.sensor import Sensor
 from models.training.tracer import trace
 from virtual_table.optics import Optics
-from vision.discs.patches import cubic, place_patch, take_patch
+from vision.discs.patches import cubic, place_patches, take_patches
 from vision.discs.solid import solid_of
 
 Array = NDArray[np.float64]
@@ -83,7 +83,8 @@ def samples_of(number: int) -> Samples:
     scene = random_scene(rng)
     solid = solid_of(scene.kind)
     guesses = [[_guess(rng, scene) for _ in range(GUESSES)] for _ in range(PICTURES)]
-    grids = [place_patch(scene.optics, guess, solid)[1] for row in guesses for guess in row]
+    every = [guess for row in guesses for guess in row]
+    grids = [grid for _, grid in place_patches(scene.optics, every, [solid] * len(every))]
     corners = np.concatenate([pixels[[0, 0, -1, -1], [0, -1, 0, -1]] for pixels in grids])
     left, top = (np.floor(corners.min(axis=0)) - 4).astype(int)
     columns, rows = (np.ceil(corners.max(axis=0)) + 5).astype(int) - (left, top)
@@ -96,10 +97,9 @@ def samples_of(number: int) -> Samples:
         sensor = Sensor.random(rng, scene.wood_light)
         image = sensor.take(rng, light)
         linear = scene.wood_light * sensor.exposure * np.array(sensor.balance) * 255
-        for guess in row:
-            frame, pixels = place_patch(window, guess, solid)
+        for guess, (frame, pixels) in zip(row, place_patches(window, row, [solid] * len(row)), strict=True):
             wood = linear * np.exp(rng.normal(0, WOOD_DOUBT) + rng.normal(0, 0.04, 3))
-            patches.append(take_patch(image, pixels, wood))
+            patches.append(take_patches(image, [pixels], wood)[0])
             seen.append((frame.slope, frame.sample_px))
             shifts.append(frame.from_table_mm(scene.centre_mm - guess) if scene.lying == "flat" else (np.nan, np.nan))
     count = len(patches)

@@ -18,7 +18,7 @@ from vision.discs import eyes as eyes_module
 from vision.discs.eyes import KINDS, MODEL, POSES, Eyes, Opinion, eyes
 from vision.discs.fuse import RELATED, Place, fuse
 from vision.discs.kinds import wood_light
-from vision.discs.patches import PER_RADIUS, SIDE, place_patch, take_patch
+from vision.discs.patches import PER_RADIUS, SIDE, place_patches, take_patches
 from vision.discs.solid import solid_of
 from vision.discs.topview import view_from_above
 
@@ -37,8 +37,8 @@ def test_a_patch_shows_the_disc_in_its_middle_and_the_same_size_whatever_the_kin
     image, camera = turned
     wood = wood_light(view_from_above(image, camera))
     for _, kind, x, y in (SCENE[0], SCENE[6]):
-        _, grid = place_patch(camera, (x, y), solid_of(kind))
-        patch = take_patch(image, grid, wood)
+        [(_, grid)] = place_patches(camera, [(x, y)], [solid_of(kind)])
+        patch = take_patches(image, [grid], wood)[0]
         assert patch.shape == (3, SIDE, SIDE)
         ticks = np.arange(SIDE) - (SIDE - 1) / 2
         away = np.hypot(*np.meshgrid(ticks, ticks)) / PER_RADIUS
@@ -49,7 +49,7 @@ def test_a_patch_shows_the_disc_in_its_middle_and_the_same_size_whatever_the_kin
 
 def test_shifts_go_to_the_table_and_back(turned):
     _, camera = turned
-    frame, _ = place_patch(camera, (210.0, -330.0), solid_of("red"))
+    [(frame, _)] = place_patches(camera, [(210.0, -330.0)], [solid_of("red")])
     assert frame.from_table_mm(frame.to_table_mm((1.5, -0.7))) == pytest.approx((1.5, -0.7))
     outward = frame.to_table_mm((1.0, 0.0))
     assert np.dot(outward, np.array([210.0, -330.0]) - camera.centre_mm[:2]) > 0
@@ -59,7 +59,7 @@ def test_shifts_go_to_the_table_and_back(turned):
 @pytest.mark.parametrize("mode", [(1456, 1088), (4056, 3040)])
 def test_a_patch_samples_finer_where_pixels_are(mode):
     optics = overhead(*mode)
-    _, grid = place_patch(camera_of(optics), (0.0, 0.0), solid_of("red"))
+    [(_, grid)] = place_patches(camera_of(optics), [(0.0, 0.0)], [solid_of("red")])
     assert len(grid) == (SIDE if mode[0] < 2000 else 2 * SIDE)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from calibration import Camera
 from rules.facts import Pose
 from rules.table import Kind
-from vision.discs.patches import Frame, place_patch, take_patch
+from vision.discs.patches import Frame, place_patches, take_patches
 from vision.discs.solid import solid_of
 
 Array = NDArray[np.float64]
@@ -66,18 +66,17 @@ class Eyes:
         """
         out: list[Opinion] = []
         for start in range(0, len(kinds), BATCH):
-            frames, patches = [], []
-            for place, kind in zip(places_mm[start : start + BATCH], kinds[start : start + BATCH], strict=True):
-                frame, grid = place_patch(camera, place, solid_of(kind))
-                frames.append(frame)
-                patches.append(take_patch(image, grid, wood))
+            some = slice(start, start + BATCH)
+            placed = place_patches(camera, places_mm[some], [solid_of(kind) for kind in kinds[some]])
+            frames = [frame for frame, _ in placed]
+            patches = take_patches(image, [grid for _, grid in placed], wood)
             seen = np.array([(frame.slope, frame.sample_px) for frame in frames], dtype=np.float32)
-            answers = self._answers(np.stack(patches), seen)
+            answers = self._answers(patches, seen)
             if mirrored_too:
-                mirrored = self._answers(np.ascontiguousarray(np.stack(patches)[:, :, ::-1]), seen)
+                mirrored = self._answers(np.ascontiguousarray(patches[:, :, ::-1]), seen)
                 mirrored[2][:, 1] *= -1
                 answers = [np.float32(0.5) * (one + other) for one, other in zip(answers, mirrored, strict=True)]
-            out += [_opinion(frame, *(answer[k] for answer in answers)) for k, frame in enumerate(frames)]
+            out += _opinions(frames, *(np.asarray(answer, dtype=np.float64) for answer in answers))
         return out
 
     def _answers(self, patches: NDArray[np.float32], seen: NDArray[np.float32]) -> list[NDArray[np.float32]]:
@@ -85,16 +84,19 @@ class Eyes:
         return answers
 
 
-def _opinion(frame: Frame, kind: Array, pose: Array, shift: Array, log_sigma: Array) -> Opinion:
-    sigma = STRANGE * np.exp(np.asarray(log_sigma, dtype=np.float64)) * frame.step_mm
-    covariance: Array = frame.axes.T @ np.diag(sigma**2) @ frame.axes
+def _opinions(frames: list[Frame], kind: Array, pose: Array, shift: Array, log_sigma: Array) -> list[Opinion]:
+    axes, step = np.array([frame.axes for frame in frames]), np.array([frame.step_mm for frame in frames])
     lies = _softmax(pose) * POSE_PRIOR
-    return Opinion(_softmax(kind), lies / lies.sum(), frame.to_table_mm(shift), covariance)
+    lies /= lies.sum(axis=1, keepdims=True)
+    kinds, shift_mm = _softmax(kind), np.einsum("nk,nkj->nj", shift * step[:, None], axes)
+    variance = (STRANGE * np.exp(np.asarray(log_sigma, dtype=np.float64)) * step[:, None]) ** 2
+    covariance = np.einsum("nki,nk,nkj->nij", axes, variance, axes)
+    return [Opinion(*of) for of in zip(kinds, lies, shift_mm, covariance, strict=True)]
 
 
 def _softmax(logits: Array) -> Array:
-    out = np.exp(np.asarray(logits, dtype=np.float64) - logits.max())
-    return np.asarray(out / out.sum(), dtype=np.float64)
+    out = np.exp(np.asarray(logits, dtype=np.float64) - logits.max(axis=1, keepdims=True))
+    return np.asarray(out / out.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
 @cache

@@ -7,6 +7,7 @@ first axis: what differs between tables, sizes and cameras is taken out before a
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -80,35 +81,45 @@ def _samples(fine: int) -> Array:
 _SAMPLES: Final = {fine: _samples(fine) for fine in (1, 2, 3)}
 
 
-def place_patch(sight: Sight, centre_mm: ArrayLike, solid: Solid) -> tuple[Frame, NDArray[np.float32]]:
-    """Frame of a disc's patch and the pixels (n, n, 2) to sample, n = SIDE times 1, 2 or 3."""
-    centre = np.asarray(centre_mm, dtype=np.float64)
+def place_patches(sight: Sight, centres_mm: ArrayLike, solids: Sequence[Solid]) -> list[tuple[Frame, NDArray[np.float32]]]:
+    """Frames of discs' patches about centres (N, 2) mm, and the pixels (n, n, 2) to sample for each, n = SIDE times 1, 2 or 3."""
+    centres = np.asarray(centres_mm, dtype=np.float64).reshape(-1, 2)
     eye = sight.centre_mm
-    away = centre - eye[:2]
-    size = float(np.hypot(*away))
-    first = away / size if size > 1.0 else np.array([1.0, 0.0])
-    axes = np.array([first, [-first[1], first[0]]])
-    step = solid.radius_mm / PER_RADIUS
-    points = np.empty((_NODES * _NODES, 3))
-    points[:, :2] = centre + (_NODE_UNIT * (step * SIDE / 2)) @ axes
-    points[:, 2] = solid.height_mm
-    surface = _FROM_NODES @ sight.to_px(points)
-    sample_px = math.sqrt(abs(float(np.linalg.det(np.stack([surface[4], surface[1]]))))) * 2 / SIDE
-    fine = min(3, max(1, math.ceil(sample_px / COARSEST_PX)))
-    grid = (_SAMPLES[fine] @ surface).reshape(SIDE * fine, SIDE * fine, 2).astype(np.float32)
-    return Frame(centre, axes, step, size / float(eye[2]), sample_px), grid
+    away = centres - eye[:2]
+    size = np.hypot(away[:, 0], away[:, 1])
+    first = np.where(size[:, None] > 1.0, away / np.maximum(size, 1.0)[:, None], (1.0, 0.0))
+    axes = np.stack([first, np.stack([-first[:, 1], first[:, 0]], axis=1)], axis=1)
+    step = np.array([solid.radius_mm for solid in solids]) / PER_RADIUS
+    points = np.empty((len(centres), _NODES * _NODES, 3))
+    points[:, :, :2] = centres[:, None] + _NODE_UNIT @ axes * (step * (SIDE / 2))[:, None, None]
+    points[:, :, 2] = np.array([solid.height_mm for solid in solids])[:, None]
+    surfaces = _FROM_NODES @ sight.to_px(points.reshape(-1, 3)).reshape(len(centres), -1, 2)
+    sample_px = np.sqrt(np.abs(np.linalg.det(surfaces[:, (4, 1)]))) * (2 / SIDE)
+    out = []
+    for k, surface in enumerate(surfaces):
+        fine = min(3, max(1, math.ceil(sample_px[k] / COARSEST_PX)))
+        grid = (_SAMPLES[fine] @ surface).reshape(SIDE * fine, SIDE * fine, 2).astype(np.float32)
+        frame = Frame(centres[k], axes[k], float(step[k]), float(size[k] / eye[2]), float(sample_px[k]))
+        out.append((frame, grid))
+    return out
 
 
-def take_patch(image: NDArray[np.uint8], grid_px: NDArray[np.float32], wood: Array) -> NDArray[np.float32]:
-    """One patch (3, SIDE, SIDE): logarithm of the light as a share of the wood's (3,), both BGR."""
+def take_patches(image: NDArray[np.uint8], grids_px: Sequence[NDArray[np.float32]], wood: Array) -> NDArray[np.float32]:
+    """Patches (N, 3, SIDE, SIDE): logarithm of the light as a share of the wood's (3,), both BGR."""
+    light = np.stack([_light(image, grid) for grid in grids_px]).transpose(0, 3, 1, 2)
+    share = np.log(light / wood.astype(np.float32)[:, None, None] + np.float32(FLOOR)) / np.float32(SPREAD)
+    return np.ascontiguousarray(share, dtype=np.float32)
+
+
+def _light(image: NDArray[np.uint8], grid_px: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Linear light (SIDE, SIDE, 3) at the pixels of one patch."""
     x, y = grid_px[..., 0], grid_px[..., 1]
     left, top = max(0, int(x.min()) - 2), max(0, int(y.min()) - 2)
     cut = image[top : int(y.max()) + 3, left : int(x.max()) + 3]
     if not cut.size:
-        return np.zeros((3, SIDE, SIDE), dtype=np.float32)
+        return np.zeros((SIDE, SIDE, 3), dtype=np.float32)
     light = cv2.LUT(cut, LINEAR_LIGHT)
     seen = cv2.remap(light, x - left, y - top, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     if len(seen) != SIDE:
         seen = cv2.resize(seen, (SIDE, SIDE), interpolation=cv2.INTER_AREA)
-    share = np.log(seen / wood.astype(np.float32) + FLOOR) / SPREAD
-    return np.ascontiguousarray(share.transpose(2, 0, 1), dtype=np.float32)
+    return np.asarray(seen, dtype=np.float32)
