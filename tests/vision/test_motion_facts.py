@@ -115,3 +115,18 @@ def test_a_piece_that_was_lost_sight_of_is_still_somewhere_on_the_table(camera):
     after = [d for d in before if d.id != name and tracks[d.id].pocket is None]
     stroke = describe(Spell(before=before), tracks, after, world.t, camera, FRICTION_MM_S2, ("S", "N")).facts[0]
     assert next(d.sigma_mm for d in stroke.after.discs if d.id == name) > 100
+
+
+def test_a_piece_pocketed_in_an_earlier_stroke_touches_nobody_in_this_one(camera):
+    rng = np.random.default_rng(4)
+    world = played(rng)
+    tracks, before = followed(world, 60.0, camera, rng)
+    earlier = describe(Spell(before=list(before), arm_sides={"S": 3}), tracks, list(before), world.t, camera, FRICTION_MM_S2, ("S", "N"))
+    told = {e.discs[1] for fact in earlier.facts for e in fact.timeline if isinstance(e, Contact) and e.discs[0] == "striker"}
+    assert told, "the stroke must touch a piece for this to say anything"
+    name = min(told)
+    tracks[name].pocket, tracks[name].state = "NE", "lost"
+    later = world.t + 5.0
+    spell = Spell(before=[d for d in before if d.id != name], arm_sides={"S": 3}, started_s=later)
+    facts = describe(spell, tracks, spell.before, later + 1.0, camera, FRICTION_MM_S2, ("S", "N")).facts
+    assert all(name not in e.discs for fact in facts for e in fact.timeline if isinstance(e, Contact))

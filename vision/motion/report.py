@@ -89,6 +89,7 @@ def describe(
     shutter: Shutter = GLOBAL,
 ) -> Told:
     """The spell as a stroke, as an incident, or as nothing."""
+    tracks = _of_this_spell(spell, tracks)
     paths, slowing = paths_of(tracks, slowing, camera, shutter)
     striker = next((t for t in tracks.values() if t.kind == "striker"), None)
     hits = touches(paths, striker.id if striker else None)
@@ -112,6 +113,16 @@ def describe(
     timeline = _timeline(spell, paths, tracks, striker, hits, first, start, side, end_s, camera)
     stroke = Stroke(side=side, before=Position(discs=spell.before), timeline=timeline, after=Position(discs=after))
     return Told([whole_stroke(stroke, tracks)], slowing)
+
+
+def _of_this_spell(spell: Spell, tracks: Mapping[str, Track]) -> dict[str, Track]:
+    """Without discs that were gone before: their last ways and contacts belong to an earlier stroke."""
+    known = {disc.id for disc in spell.before}
+    return {
+        name: track
+        for name, track in tracks.items()
+        if name in known or track.state in ("rest", "active") or (track.sightings and track.sightings[-1].t_s >= spell.started_s)
+    }
 
 
 def _names_are_lost(spell: Spell, paths: Mapping[str, Path], first: First) -> bool:
