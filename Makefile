@@ -55,8 +55,9 @@ $(AXE):
 	  echo "axe-core could not be installed; the tests of accessibility will be skipped" >&2; \
 	else echo "missing: npm (sudo apt install npm); the tests of accessibility will be skipped" >&2; fi
 
+# Three processes a machine of two cores: many tests wait for brokers, browsers and real seconds, few for the processor.
 test: $(VENV)/.dev-stamp system-packages $(AXE) ## all tests but the slow ones, browser and broker included
-	@$(BIN)/python -m pytest -m "not slow" $(ARGS)
+	@$(BIN)/python -m pytest -m "not slow" --numprocesses 3 --dist loadfile $(ARGS)
 
 test-all: $(VENV)/.dev-stamp system-packages $(AXE) ## every test, the slow ones too
 	@$(BIN)/python -m pytest $(ARGS)

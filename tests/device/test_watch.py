@@ -12,7 +12,7 @@ from device.storage.match_log import read_lines
 from tests.device.running import Watch
 from tests.parts.brokers import Mosquitto, Subscriber, wait_until
 
-ENDS_WITHIN_S = 3.0
+ENDS_WITHIN_S = 10.0  # three on a free machine; tests run side by side
 
 
 @pytest.fixture
