@@ -17,7 +17,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration import Calibration, Camera, Lens
+from benchmarks.truth import camera_of, nearest_pairs
+from calibration import Camera
 from rules.table import PIECE_DIAMETER_MM, Kind
 from virtual_table import overhead, random_look, render_still
 from virtual_table.layout import scattered
@@ -71,26 +72,12 @@ def geometry(image: NDArray[np.uint8], camera: Camera) -> Places:
     return np.array([(disc.x_mm, disc.y_mm) for disc in detect(image, camera, geometry_alone=True).discs]).reshape(-1, 2)
 
 
-def _pairs(true: Places, found: Places) -> list[float]:
-    near = sorted((float(np.hypot(*(t - f))), i, j) for i, t in enumerate(true) for j, f in enumerate(found))
-    used_true: set[int] = set()
-    used_found: set[int] = set()
-    out = []
-    for distance, i, j in near:
-        if distance <= MATCH_MM and i not in used_true and j not in used_found:
-            used_true.add(i)
-            used_found.add(j)
-            out.append(distance)
-    return out
-
-
 def main(argv: list[str]) -> None:
     """Print one line a method."""
     cv2.setNumThreads(1)
     frames = int(argv[0]) if argv else 6
     optics = overhead()
-    lens = Lens(width=optics.width, height=optics.height, K=optics.K.tolist(), dist=optics.dist.tolist())
-    camera = Camera(Calibration(lens=lens, rvec=optics.rvec.tolist(), tvec=optics.tvec.tolist()))
+    camera = camera_of(optics)
     methods: dict[str, Callable[[NDArray[np.uint8], Camera], Places]] = {
         "detect": ours,
         "by geometry alone": geometry,
@@ -133,7 +120,7 @@ def main(argv: list[str]) -> None:
             start = time.perf_counter()
             found = method(image, camera)
             times[name].append(1e3 * (time.perf_counter() - start))
-            near = _pairs(true, found)
+            near = [distance for _, distance in nearest_pairs(true, found, MATCH_MM).values()]
             errors[name] += near
             missed[name] += len(true) - len(near)
             phantoms[name] += len(found) - len(near)

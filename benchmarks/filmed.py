@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 
 import cv2
+import msgspec
 import numpy as np
 
 from benchmarks.clips import names
@@ -88,7 +89,7 @@ class Studio:
         upright = (random_camera(s) for s in count(seed, APART))
         self.optics = next(o for o in upright if np.diff(o.to_px([[0.0, -400.0, 0.0], [0.0, 400.0, 0.0]]), axis=0)[0, 1] < -ROOM_PX)
         self.renderer = Renderer(self.optics, random_look(seed), seed)
-        lens = Lens(width=self.optics.width, height=self.optics.height, K=self.optics.K.tolist(), dist=self.optics.dist.tolist())
+        lens = msgspec.convert(self.optics.lens, Lens)
         self.renderer.rest([])
         self.camera = Camera(find_table([self.renderer.frame()], lens).calibration)
 

@@ -8,7 +8,7 @@ from collections import Counter
 import cv2
 import numpy as np
 
-from calibration import Calibration, Camera, Lens
+from benchmarks.truth import camera_of
 from virtual_table import overhead, random_look, render_still
 from virtual_table.layout import scattered
 from vision.detect import detect
@@ -21,8 +21,7 @@ def main(argv: list[str]) -> None:
     cv2.setNumThreads(1)
     seeds = int(argv[0]) if argv else SEEDS
     optics = overhead()
-    lens = Lens(width=optics.width, height=optics.height, K=optics.K.tolist(), dist=optics.dist.tolist())
-    camera = Camera(Calibration(lens=lens, rvec=optics.rvec.tolist(), tvec=optics.tvec.tolist()))
+    camera = camera_of(optics)
     placed = [(name, *where) for name, where in scattered(np.random.default_rng(7), 8, 8).items()]
     look = random_look(7)
     counts = Counter(len(detect(render_still(placed, optics, look, seed), camera).discs) for seed in range(seeds))

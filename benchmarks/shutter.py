@@ -15,7 +15,8 @@ import cv2
 import numpy as np
 
 from benchmarks.filmed import film
-from calibration import Calibration, Camera, Lens
+from benchmarks.truth import camera_of
+from calibration import Camera
 from rules.facts import SeenDisc, SeenDiscs
 from virtual_table import Look, Surface, World, overhead
 from virtual_table.renderer import Renderer
@@ -68,8 +69,7 @@ def main(argv: list[str]) -> None:
     """Command line of this figure."""
     cv2.setNumThreads(1)
     optics = overhead(1456, 1088, readout_s=READOUT_S)
-    lens = Lens(width=optics.width, height=optics.height, K=optics.K.tolist(), dist=optics.dist.tolist())
-    camera = Camera(Calibration(lens=lens, rvec=optics.rvec.tolist(), tvec=optics.tvec.tolist()))
+    camera = camera_of(optics)
     renderer = Renderer(optics, Look())
     every: list[list[float]] = [[], [], []]
     for number in range(int(argv[0]) if argv else STROKES):

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.truth import kind_of, lens_of, load
+from benchmarks.truth import kind_of, lens_of, load, nearest_pairs
 from calibration.camera import Calibration, Camera
 from calibration.coarse import South
 from calibration.find import find_table
@@ -57,18 +57,6 @@ def grid_error_mm(found: Camera, true: Camera) -> tuple[float, float]:
     back = found.to_mm(true.to_px(np.c_[grid, np.zeros(len(grid))]), 0.0)
     error = np.linalg.norm(back - grid, axis=1)
     return float(np.sqrt((error**2).mean())), float(error.max())
-
-
-def pair(true: list[dict[str, Any]], found: list[SeenDisc]) -> dict[int, tuple[int, float]]:
-    """Nearest pairs, greedily: index of the true disc -> index of the report and distance in mm."""
-    near = sorted((math.hypot(t["x_mm"] - f.x_mm, t["y_mm"] - f.y_mm), i, j) for i, t in enumerate(true) for j, f in enumerate(found))
-    out: dict[int, tuple[int, float]] = {}
-    used: set[int] = set()
-    for distance, i, j in near:
-        if distance <= MATCH_MM and i not in out and j not in used:
-            out[i] = (j, distance)
-            used.add(j)
-    return out
 
 
 class Tally:
@@ -151,7 +139,8 @@ def one(tally: Tally, truth: dict[str, Any], image_path: Path, *, with_lens: boo
     tally.grid.append(grid_error_mm(camera, true_cam))
     found = detect(image, camera, geometry_alone=geometry_alone).discs
     seconds = time.perf_counter() - start
-    pairs = pair(pieces, found)
+    places = np.array([(t["x_mm"], t["y_mm"]) for t in pieces]).reshape(-1, 2)
+    pairs = nearest_pairs(places, np.array([(f.x_mm, f.y_mm) for f in found]).reshape(-1, 2), MATCH_MM)
     worst = 0.0
     for i in demanded:
         if i not in pairs:

@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
+from calibration.camera import Calibration, Camera
 from calibration.lens import Lens
 from rules.facts import (
     Contact,
@@ -24,6 +27,9 @@ from rules.facts import (
     TimelineEvent,
 )
 from rules.table import Kind, depth_mm
+from virtual_table import Optics
+
+Array = NDArray[np.float64]
 
 TOGETHER_S = 0.001  # contacts closer than this are not separable by any camera of the design
 NEAR_LINE_MM = 6.0  # a striker that stays further out than this on its way back did not come back to its line
@@ -50,6 +56,23 @@ def lens_of(truth: dict[str, Any]) -> Lens:
     """The lens a truth file was rendered with, as a lens file has it."""
     camera = truth["camera"]
     return Lens(width=camera["width"], height=camera["height"], K=camera["K"], dist=camera["dist"], rms_px=0.1)
+
+
+def camera_of(optics: Optics) -> Camera:
+    """The product's camera for one of the virtual table's, as it truly stands."""
+    return Camera(Calibration(lens=msgspec.convert(optics.lens, Lens), rvec=optics.rvec.tolist(), tvec=optics.tvec.tolist()))
+
+
+def nearest_pairs(true_mm: Array, found_mm: Array, within_mm: float) -> dict[int, tuple[int, float]]:
+    """Nearest pairs of places (N, 2) and (M, 2), greedily: index of the true one -> index of the found one and distance in mm."""
+    near = sorted((float(np.hypot(*(t - f))), i, j) for i, t in enumerate(true_mm) for j, f in enumerate(found_mm))
+    out: dict[int, tuple[int, float]] = {}
+    used: set[int] = set()
+    for distance, i, j in near:
+        if distance <= within_mm and i not in out and j not in used:
+            out[i] = (j, distance)
+            used.add(j)
+    return out
 
 
 def match_of(truth: dict[str, Any], match_id: str) -> Match:

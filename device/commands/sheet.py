@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 import msgspec
 from cyclopts import Parameter
 
+from device.commands.log_lines import lines_of
 from device.sheet import as_csv, as_html, sheets
 from device.storage.atomic import write_text
-from device.storage.lines import complete_lines
 from rules.errors import InputUnusable, LogUnusable, WrongUsage
 from rules.words import Lang
 
@@ -43,13 +43,7 @@ def sheet(
     output
         File to write; standard output without it.
     """
-    try:
-        data = log.read_bytes()
-    except OSError as error:
-        raise InputUnusable(f"{log}: {error.strerror}") from error
-    lines, tail = complete_lines(data)
-    if tail.why:
-        print(f"novuss: {log}: the last line is incomplete ({tail.why}) and was left out", file=sys.stderr)
+    lines = lines_of(log)
     if output is not None and output.exists() and output.samefile(log):
         raise WrongUsage(f"{output}: the sheet would take the place of the log; name another file")
     try:

@@ -10,9 +10,9 @@ from typing import Annotated, Final, Literal
 import msgspec
 from cyclopts import Parameter
 
+from device.commands.log_lines import lines_of
 from device.drawing_png import as_png
 from device.storage.atomic import write_bytes, write_text
-from device.storage.lines import complete_lines
 from rules.errors import InputUnusable, LogUnusable, WrongUsage
 from rules.fold import State
 from rules.log import fold_line
@@ -52,12 +52,7 @@ def stats(
     theme
         Colours of the pictures: light for paper, dark for screens.
     """
-    try:
-        lines, tail = complete_lines(log.read_bytes())
-    except OSError as error:
-        raise InputUnusable(f"{log}: {error.strerror}") from error
-    if tail.why:
-        print(f"novuss: {log}: the last line is incomplete ({tail.why}) and was left out", file=sys.stderr)
+    lines = lines_of(log)
     try:
         found = all_figures(lines)
     except LogUnusable as error:

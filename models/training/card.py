@@ -12,23 +12,18 @@ import onnxruntime
 
 from models.training.dataset import KINDS, POSES, Samples
 from models.training.export import NAMES, OPSET
-from models.training.learn import ELLIPSE_95, FARTHEST, Answers
+from models.training.learn import ELLIPSE_95, Answers, sigmas_off
+from vision.discs.eyes import BATCH, softmax
 from vision.discs.patches import SIDE
 
 BINS: Final = 10  # of the calibration curve
 PIECE_SAMPLE_MM: Final = 0.75  # one sample of a piece's patch
 FINE_PX: Final = ((0.0, 0.8), (0.8, 1.2), (1.2, 9.0))  # pixels per sample: about 1456, 2028 and 4056 pixels wide
-BATCH: Final = 32
-
-
-def _softmax(logits: np.ndarray) -> np.ndarray:
-    out = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return np.asarray(out / out.sum(axis=1, keepdims=True))
 
 
 def calibration(logits: np.ndarray, truth: np.ndarray) -> tuple[float, list[tuple[float, float, int]]]:
     """Expected calibration error (Guo et al. 2017) and its curve: mean probability, share right, count of each bin."""
-    chance = _softmax(logits)
+    chance = softmax(logits)
     said, right = chance.max(axis=1), chance.argmax(axis=1) == truth
     bins = np.minimum((said * BINS).astype(int), BINS - 1)
     curve = [
@@ -60,11 +55,10 @@ def _rows(samples: Samples, said: Answers) -> list[str]:
     for k, name in enumerate(POSES):
         of = samples.pose == k
         rows.append(f"| pose {name} | {of.sum()} | {(pose[of] == k).mean():.2%} right |")
-    asked = ~np.isnan(samples.shift[:, 0]) & (np.abs(samples.shift).max(axis=1) < FARTHEST)
     error = np.linalg.norm(samples.shift - said.shift, axis=1)
-    inside = np.linalg.norm((samples.shift - said.shift) / np.exp(said.log_sigma), axis=1) < ELLIPSE_95
+    inside = sigmas_off(samples, said) < ELLIPSE_95
     for low, high in FINE_PX:
-        of = asked & (samples.seen[:, 1] >= low) & (samples.seen[:, 1] < high)
+        of = samples.asked & (samples.seen[:, 1] >= low) & (samples.seen[:, 1] < high)
         if of.any():
             median, p95 = np.percentile(error[of], [50, 95]) * PIECE_SAMPLE_MM
             rows.append(

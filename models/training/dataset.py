@@ -9,17 +9,20 @@ import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from models.training.scene import LYING, Scene, random_scene
+from models.training.scene import Scene, random_scene
 from models.training.sensor import Sensor
 from models.training.tracer import trace
 from virtual_table.optics import Optics
-from vision.discs.patches import cubic, place_patches, take_patches
+from vision.discs import eyes
+from vision.discs.patches import place_patches, take_patches
+from vision.discs.rays import cubic
 from vision.discs.solid import solid_of
 
 Array = NDArray[np.float64]
 
-KINDS: Final = ("red", "black", "striker", "none")
-POSES: Final = tuple(name for name, _ in LYING if name != "none")
+KINDS: Final = tuple(kind or "none" for kind in eyes.KINDS)
+POSES: Final = eyes.POSES
+FARTHEST: Final = 3.2  # samples: truths further away than this are not asked for, the finder is nearer
 PICTURES: Final = 3  # taken of one scene
 GUESSES: Final = 2  # of the place in one picture
 GUESS_MM: Final = 0.4  # how far guesses are off, one sigma per axis, of a piece
@@ -40,6 +43,11 @@ class Samples:
     pose: NDArray[np.int64]
     shift: NDArray[np.float32]
     scene: NDArray[np.int64]
+
+    @property
+    def asked(self) -> NDArray[np.bool_]:
+        """Which have a shift that is asked for, (N,)."""
+        return ~np.isnan(self.shift[:, 0]) & (np.abs(self.shift).max(axis=1) < FARTHEST)
 
 
 class _Window:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from models.training.dataset import Samples
+from models.training.dataset import FARTHEST, Samples
 from models.training.network import DiscNetwork
 from vision.discs.patches import PER_RADIUS, SIDE
 
@@ -18,7 +18,6 @@ BATCH = 128
 RATE = 3e-3  # highest, one cycle (Smith and Topin 2018)
 DECAY = 3e-2
 STUDENT_NU = 4.0  # of the shift's errors: some patches are hopeless, and must not pull
-FARTHEST = 3.2  # samples: truths further away than this are not asked for, the finder is nearer
 LIGHT, TINT = 0.06, 0.03  # jitter of a patch's light and of its colours, in the patch's own units
 LEANING = 0.06  # light that changes across a patch, at its border
 CONTRAST = 0.06  # of the whole patch's contrast, relative
@@ -98,16 +97,13 @@ def _loss(answers: tuple[Tensor, Tensor, Tensor, Tensor], kind: Tensor, pose: Te
     return loss + told.sum(1).mean()
 
 
-def train(samples: Samples, epochs: int, seed: int, say: Callable[[str], None], begin: DiscNetwork | None = None) -> DiscNetwork:
-    """A network trained on all samples for so many rounds; the same seed gives the same network on the same machine.
-
-    With `begin` a trained network learns on.
-    """
+def train(samples: Samples, epochs: int, seed: int, say: Callable[[str], None]) -> DiscNetwork:
+    """A network trained on all samples for so many rounds; the same seed gives the same network on the same machine."""
     torch.manual_seed(seed)
     torch.set_num_threads(1)  # the layers are small: a second thread spends its time waiting
     rng = torch.Generator().manual_seed(seed)
     patches, seen, kinds, poses, shifts = _tensors(samples)
-    network = begin or DiscNetwork()
+    network = DiscNetwork()
     noise = _noise(rng)
     optimiser = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=DECAY)
     rounds = max(1, len(patches) // BATCH)
@@ -140,12 +136,15 @@ def answers_of(network: DiscNetwork, samples: Samples) -> Answers:
     return Answers(*(np.concatenate([part[k] for part in parts]) for k in range(4)))
 
 
+def sigmas_off(samples: Samples, said: Answers) -> np.ndarray:
+    """How many of its own sigmas each answer's shift is off, (N,)."""
+    return np.asarray(np.linalg.norm((samples.shift - said.shift) / np.exp(said.log_sigma), axis=1))
+
+
 def make_honest(network: DiscNetwork, samples: Samples) -> float:
     """Scale the network's sigma on samples it has not learned from, so that 95 % of its errors lie in the ellipse; the factor."""
     said = answers_of(network, samples)
-    asked = ~np.isnan(samples.shift[:, 0]) & (np.abs(samples.shift).max(axis=1) < FARTHEST)
-    ratio = np.linalg.norm((samples.shift[asked] - said.shift[asked]) / np.exp(said.log_sigma[asked]), axis=1)
-    factor = float(np.percentile(ratio, 95) / ELLIPSE_95)
+    factor = float(np.percentile(sigmas_off(samples, said)[samples.asked], 95) / ELLIPSE_95)
     with torch.no_grad():
         network.answer.bias[-2:] += float(np.log(factor))
     return factor

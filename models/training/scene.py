@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.training.surfaces import DISC_COLUMNS, TABLE_COLUMNS
-from rules.table import HALF_MM, POCKET_RADIUS_MM, POCKETS_MM, Kind
+from rules.table import CIRCLE_RADIUS_MM, HALF_MM, PIECE_THICKNESS_MM, POCKET_RADIUS_MM, POCKETS_MM, ZONE_LINE_MM, Colour, Kind
 from virtual_table.look import BLACKS, CLOTHS, RAIL_WOODS, REDS, STRIKERS, WOODS
 from virtual_table.optics import Optics, random_camera
 from vision.discs.solid import solid_of
@@ -63,6 +63,10 @@ class _Set:
     mirrored: float
     rough: float
     rounding: float
+
+
+def _colour(rng: np.random.Generator) -> Colour:
+    return "red" if rng.random() < 0.5 else "black"
 
 
 def _new_set(rng: np.random.Generator) -> _Set:
@@ -168,8 +172,8 @@ def _table(rng: np.random.Generator) -> Array:
     out[6] = rng.uniform(0.01, 0.25)
     out[7] = rng.uniform(0.5, 0.95)
     out[8] = rng.uniform(0.35, 0.65)
-    out[9:13] = np.array([-370.0, 370.0, -370.0, 370.0]) + rng.normal(0, 0.5, 4)
-    out[13:16] = rng.normal(0, 0.3), rng.normal(0, 0.3), 125 + rng.normal(0, 0.4)
+    out[9:13] = np.array([-1.0, 1.0, -1.0, 1.0]) * ZONE_LINE_MM + rng.normal(0, 0.5, 4)
+    out[13:16] = rng.normal(0, 0.3), rng.normal(0, 0.3), CIRCLE_RADIUS_MM + rng.normal(0, 0.4)
     out[16] = rng.random() < 0.6
     out[17] = rng.random() < 0.7
     out[18] = rng.uniform(0, 1.6)
@@ -180,8 +184,8 @@ def _table(rng: np.random.Generator) -> Array:
     return out
 
 
-def _over_pocket(x: float, y: float, reach_mm: float = 0.0) -> bool:
-    return any(math.hypot(x - px, y - py) < POCKET_RADIUS_MM + reach_mm for px, py in POCKETS_MM.values())
+def _over_pocket(x: float, y: float) -> bool:
+    return any(math.hypot(x - px, y - py) < POCKET_RADIUS_MM for px, py in POCKETS_MM.values())
 
 
 def _place(rng: np.random.Generator, radius: float) -> tuple[float, float]:
@@ -193,13 +197,13 @@ def _place(rng: np.random.Generator, radius: float) -> tuple[float, float]:
         if where < 0.16:
             x = math.copysign(limit - abs(rng.choice([0.0, rng.exponential(2.0)])), x)
         elif where < 0.4:
-            x = math.copysign(370.0, x) + rng.normal(0, 9)
+            x = math.copysign(ZONE_LINE_MM, x) + rng.normal(0, 9)
         elif where < 0.5:
             angle = rng.uniform(0, 2 * math.pi)
-            x, y = (125 + rng.normal(0, 9)) * np.array([math.cos(angle), math.sin(angle)])
+            x, y = (CIRCLE_RADIUS_MM + rng.normal(0, 9)) * np.array([math.cos(angle), math.sin(angle)])
         if rng.random() < 0.5:
             x, y = y, x
-        if abs(x) <= limit and abs(y) <= limit and not _over_pocket(x, y, 0.0):
+        if abs(x) <= limit and abs(y) <= limit and not _over_pocket(x, y):
             return float(x), float(y)
 
 
@@ -211,7 +215,7 @@ def _neighbours(rng: np.random.Generator, kind: Kind, x: float, y: float) -> lis
     for _ in range(wanted * 6):
         if len(out) == wanted:
             break
-        other: Kind = "striker" if kind != "striker" and rng.random() < 0.12 else "red" if rng.random() < 0.5 else "black"
+        other: Kind = "striker" if kind != "striker" and rng.random() < 0.12 else _colour(rng)
         radius = solid_of(other).radius_mm
         gap = float(rng.choice([0.0, abs(rng.normal(0, 0.5)), rng.exponential(8)]))
         angle = rng.uniform(0, 2 * math.pi) if rng.random() < 0.6 else rng.integers(0, 4) * math.pi / 2
@@ -238,7 +242,7 @@ def random_scene(rng: np.random.Generator) -> Scene:
     lying: Lying = rng.choice([name for name, _ in LYING], p=[share for _, share in LYING])
     kind: Kind = rng.choice(["red", "black", "striker"], p=[0.4, 0.4, 0.2])
     if lying == "stacked":
-        kind = "red" if rng.random() < 0.5 else "black"
+        kind = _colour(rng)
     look, solid = _new_set(rng), solid_of(kind)
     x, y = _place(rng, solid.radius_mm)
     centre = np.array([x, y])
@@ -253,15 +257,15 @@ def random_scene(rng: np.random.Generator) -> Scene:
             discs.insert(0, _disc(rng, look, kind, x, y, 0.0))
         elif lying == "stacked":
             away, angle = WEIGHT_OVER_MM * math.sqrt(rng.random()), rng.uniform(0, 2 * math.pi)
-            under: Kind = "red" if rng.random() < 0.5 else "black"
+            under: Kind = _colour(rng)
             below = _disc(rng, look, under, x + away * math.cos(angle), y + away * math.sin(angle), 0.0)
-            discs = [_disc(rng, look, kind, x, y, 12.0), below]
+            discs = [_disc(rng, look, kind, x, y, PIECE_THICKNESS_MM), below]
             discs += [_disc(rng, look, o, a, b, 0.0) for o, a, b in others if math.hypot(a - discs[1][0], b - discs[1][1]) > 30.5]
         else:
             discs.insert(0, _disc(rng, look, kind, x, y, solid.radius_mm, _on_side(rng)))
     optics = random_camera(int(rng.integers(1 << 30)), mode)
     if lying == "stacked":  # the finder takes it for a flat one
-        centre = _as_if_flat(optics, x, y, 12.0, solid.height_mm) + rng.normal(0, 1.0, 2)
+        centre = _as_if_flat(optics, x, y, PIECE_THICKNESS_MM, solid.height_mm) + rng.normal(0, 1.0, 2)
     elif lying == "on_side":
         centre = _as_if_flat(optics, x, y, solid.radius_mm, solid.height_mm) + rng.normal(0, 3.0, 2)
     lamps, ambient, tilt = _lamps(rng)
@@ -285,18 +289,18 @@ def _nothing(rng: np.random.Generator, look: _Set, kind: Kind, x: float, y: floa
     if sort < 0.2:
         return np.array([x, y]), kind
     if sort < 0.35:
-        other: Kind = "striker" if kind != "striker" else "red" if rng.random() < 0.5 else "black"
+        other: Kind = "striker" if kind != "striker" else _colour(rng)
         discs.append(_disc(rng, look, other, x, y, 0.0))
         return np.array([x, y]) + rng.normal(0, 3.0, 2), kind
     if sort < 0.5:
         pocket = list(POCKETS_MM.values())[int(rng.integers(4))]
         angle, away = rng.uniform(0, 2 * math.pi), POCKET_RADIUS_MM + rng.normal(0, 12)
         if rng.random() < 0.6:
-            shown: Kind = "red" if rng.random() < 0.5 else "black"
+            shown: Kind = _colour(rng)
             in_bag = pocket[0] + rng.normal(0, 15), pocket[1] + rng.normal(0, 15), -float(rng.uniform(20, 60))
             discs.append(_disc(rng, look, shown, *in_bag, _tilted(rng)))
         return np.array([pocket[0] + away * math.cos(angle), pocket[1] + away * math.sin(angle)]), kind
-    near: Kind = "red" if rng.random() < 0.5 else "black"
+    near: Kind = _colour(rng)
     discs += [_disc(rng, look, o, a, b, 0.0) for o, a, b in [(near, x, y), *_neighbours(rng, near, x, y)]]
     angle = rng.uniform(0, 2 * math.pi)
     away = solid_of(kind).radius_mm * rng.uniform(0.6, 1.5)

@@ -11,6 +11,8 @@ from typing import Any, Final
 from numba import njit
 from numpy.typing import NDArray
 
+from rules.table import CIRCLE_RADIUS_MM, ZONE_LINE_MM
+
 Array = NDArray[Any]
 
 # Columns of one disc.
@@ -62,20 +64,20 @@ def _line(distance: float, along: float, table: Array, seed: int) -> float:
 def lines(x: float, y: float, table: Array) -> float:
     """Share of a table point that is covered by drawn lines."""
     seed = int(table[26] * 1000) + 7
-    out, limit = 0.0, 1e9 if table[17] > 0.5 else 370.6
+    out, limit = 0.0, 1e9 if table[17] > 0.5 else ZONE_LINE_MM + 0.6
     for k in range(2):
         if abs(x) < limit:
             out = max(out, _line(y - table[9 + k], x, table, seed + k))
         if abs(y) < limit:
             out = max(out, _line(x - table[11 + k], y, table, seed + 2 + k))
     r = math.sqrt((x - table[13]) ** 2 + (y - table[14]) ** 2)
-    out = max(out, _line(r - table[15], math.atan2(y, x) * 125, table, seed + 5))
+    out = max(out, _line(r - table[15], math.atan2(y, x) * CIRCLE_RADIUS_MM, table, seed + 5))
     if r < table[15]:
         out = max(out, _line(x, y, table, seed + 6), _line(y, x, table, seed + 7))
     if table[16] > 0.5:
-        if abs(y) > 370:
+        if abs(y) > ZONE_LINE_MM:
             out = max(out, _line(x, y, table, seed + 8))
-        if abs(x) > 370:
+        if abs(x) > ZONE_LINE_MM:
             out = max(out, _line(y, x, table, seed + 9))
     return out
 

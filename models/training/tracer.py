@@ -14,14 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.training.surfaces import AXES, PAINT, SIZE, SURFACE, disc_paint, fast, hash_of, table_paint, wood
+from rules.table import HALF_MM, POCKET_RADIUS_MM, POCKETS_MM, RAIL_HEIGHT_MM, RAIL_WIDTH_MM
 
 Array = NDArray[Any]
 
-POCKET_MM: Final = 435.0
-POCKET_RADIUS_MM: Final = 50.0
-RAIL_MM: Final = 500.0
-RAIL_WIDE_MM: Final = 45.0
-RAIL_HIGH_MM: Final = 25.0
+POCKET_MM: Final = POCKETS_MM["NE"][0]  # of both axes, whatever the corner
 RAIL_SHADOW_MM: Final = 160.0  # a rail's shadow reaches no further
 _NEVER: Final = 1e9
 
@@ -81,22 +78,22 @@ def _meet_rails(px: float, py: float, pz: float, dx: float, dy: float, dz: float
     """Length along a ray to the rails, and which face (1 x, 2 y, 3 top); the rails are a frame, so outside |x| or |y| = 500."""
     best, face = _NEVER, 0
     if dz != 0.0:
-        t = (RAIL_HIGH_MM - pz) / dz
+        t = (RAIL_HEIGHT_MM - pz) / dz
         if t > 1e-4:
             x, y = abs(px + t * dx), abs(py + t * dy)
-            if max(x, y) > RAIL_MM and max(x, y) < RAIL_MM + RAIL_WIDE_MM:
+            if max(x, y) > HALF_MM and max(x, y) < HALF_MM + RAIL_WIDTH_MM:
                 best, face = t, 3
     if dx != 0.0:
-        t = (math.copysign(RAIL_MM, dx) - px) / dx
+        t = (math.copysign(HALF_MM, dx) - px) / dx
         if 1e-4 < t < best:
             y, z = py + t * dy, pz + t * dz
-            if 0 <= z <= RAIL_HIGH_MM and abs(y) < RAIL_MM + RAIL_WIDE_MM:
+            if 0 <= z <= RAIL_HEIGHT_MM and abs(y) < HALF_MM + RAIL_WIDTH_MM:
                 best, face = t, 1
     if dy != 0.0:
-        t = (math.copysign(RAIL_MM, dy) - py) / dy
+        t = (math.copysign(HALF_MM, dy) - py) / dy
         if 1e-4 < t < best:
             x, z = px + t * dx, pz + t * dz
-            if 0 <= z <= RAIL_HIGH_MM and abs(x) < RAIL_MM + RAIL_WIDE_MM:
+            if 0 <= z <= RAIL_HEIGHT_MM and abs(x) < HALF_MM + RAIL_WIDTH_MM:
                 best, face = t, 2
     return best, face
 
@@ -107,7 +104,7 @@ def _dark(discs: Array, px: float, py: float, pz: float, dx: float, dy: float, d
     for k in range(len(discs)):
         if _meet_disc(discs[k], px, py, pz, dx, dy, dz, _NEVER) < _NEVER:
             return True
-    near_rail = pz < RAIL_HIGH_MM and max(abs(px), abs(py)) > RAIL_MM - RAIL_SHADOW_MM
+    near_rail = pz < RAIL_HEIGHT_MM and max(abs(px), abs(py)) > HALF_MM - RAIL_SHADOW_MM
     return near_rail and _meet_rails(px, py, pz, dx, dy, dz)[0] < _NEVER
 
 
@@ -123,7 +120,7 @@ def _nearest(discs: Array, table: Array, p: Array, v: Array, n: Array, paint: Ar
         if t < best:
             best, which = t, k
     rail, face = _NEVER, 0
-    if max(abs(p[0]), abs(p[1])) > RAIL_MM - RAIL_SHADOW_MM or p[2] > 2 * RAIL_HIGH_MM:
+    if max(abs(p[0]), abs(p[1])) > HALF_MM - RAIL_SHADOW_MM or p[2] > 2 * RAIL_HEIGHT_MM:
         rail, face = _meet_rails(p[0], p[1], p[2], v[0], v[1], v[2])
     ground = -p[2] / v[2] if v[2] < -1e-9 else _NEVER
     if ground < best and ground < rail:
@@ -133,7 +130,7 @@ def _nearest(discs: Array, table: Array, p: Array, v: Array, n: Array, paint: Ar
             for k in range(3):
                 paint[k] = table[22 + k] * 0.4
             return ground, 0.0, 1.0
-        if max(abs(x), abs(y)) > RAIL_MM:
+        if max(abs(x), abs(y)) > HALF_MM:
             for k in range(3):
                 paint[k] = 0.1
             return ground, 0.0, 1.0

@@ -4,21 +4,10 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
-import pytest
 
 from calibration.camera import Calibration
-from calibration.find import find_table
 from device.drift_guard import DriftGuard
 from device.sources.frame import Frame
-from device.sources.virtual import VirtualSource
-
-
-@pytest.fixture(scope="module")
-def table() -> tuple[Calibration, np.ndarray]:
-    source = VirtualSource(seed=3, realtime=False)
-    frame = source.read()
-    assert frame is not None
-    return find_table([frame.image], source.lens).calibration, frame.image
 
 
 def watch(calibration: Calibration, images: list[np.ndarray]) -> DriftGuard:

@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 from calibration.camera import Calibration
-from calibration.find import find_table
 from device.first_look import LookSettings, check, look
 from device.sources.frame import Frame
-from device.sources.virtual import VirtualSource
 from rules.errors import TableNotFound
 
 
@@ -32,14 +30,6 @@ class Pictures:
 
     def close(self) -> None:
         pass
-
-
-@pytest.fixture(scope="module")
-def table() -> tuple[Calibration, np.ndarray]:
-    source = VirtualSource(seed=3, realtime=False)
-    frame = source.read()
-    assert frame is not None
-    return find_table([frame.image], source.lens).calibration, frame.image
 
 
 def test_a_right_calibration_passes(table: tuple[Calibration, np.ndarray]) -> None:

@@ -86,15 +86,16 @@ class Eyes:
 
 def _opinions(frames: list[Frame], kind: Array, pose: Array, shift: Array, log_sigma: Array) -> list[Opinion]:
     axes, step = np.array([frame.axes for frame in frames]), np.array([frame.step_mm for frame in frames])
-    lies = _softmax(pose) * POSE_PRIOR
+    lies = softmax(pose) * POSE_PRIOR
     lies /= lies.sum(axis=1, keepdims=True)
-    kinds, shift_mm = _softmax(kind), np.einsum("nk,nkj->nj", shift * step[:, None], axes)
+    kinds, shift_mm = softmax(kind), np.einsum("nk,nkj->nj", shift * step[:, None], axes)
     variance = (STRANGE * np.exp(np.asarray(log_sigma, dtype=np.float64)) * step[:, None]) ** 2
     covariance = np.einsum("nki,nk,nkj->nij", axes, variance, axes)
     return [Opinion(*of) for of in zip(kinds, lies, shift_mm, covariance, strict=True)]
 
 
-def _softmax(logits: Array) -> Array:
+def softmax(logits: Array) -> Array:
+    """Probabilities (N, K) of logits (N, K)."""
     out = np.exp(np.asarray(logits, dtype=np.float64) - logits.max(axis=1, keepdims=True))
     return np.asarray(out / out.sum(axis=1, keepdims=True), dtype=np.float64)
 

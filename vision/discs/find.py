@@ -14,7 +14,7 @@ from calibration import Camera
 from rules.facts import Pose
 from rules.table import HALF_MM, PIECE_THICKNESS_MM, Kind
 from vision.discs.eyes import POSES, Eyes, Opinion
-from vision.discs.fit import Fit, Neighbour, fit_disc
+from vision.discs.fit import NEAR_MM, Fit, Manner, Neighbour, fit_disc
 from vision.discs.fuse import Place, fitted_sigma_mm, fuse
 from vision.discs.kinds import wood_light
 from vision.discs.lamp import DOUBT, lamp_pull, without_pull
@@ -25,7 +25,6 @@ from vision.discs.topview import view_from_above
 
 Array = NDArray[np.float64]
 
-NEAR_MM: Final = 62.0  # discs whose axes are further apart share no pixel of a patch
 CLOSE_LOOK_MM: Final = 0.6  # nearer pixels share grain and colour mosaic, and add time but hardly evidence
 FIRST_LOOK_MM: Final = 0.9  # the first fit only has to tell upper from lower edge: pixels this far apart will do
 FIRST_STIFFNESS: Final = 30.0  # of the first fit's appearance, see `fit_disc`
@@ -134,21 +133,8 @@ def _against_rails(place: Array, radius_mm: float) -> list[Array]:
 
 def _look(image: NDArray[np.uint8], camera: Camera, one: Chosen, near: list[Neighbour], x_mm: float, y_mm: float, foot_mm: float) -> _Look:
     stride = max(1, round(camera.px_per_mm(x_mm, y_mm) * FIRST_LOOK_MM))
-    fit = fit_disc(
-        image,
-        camera,
-        x_mm,
-        y_mm,
-        one.kind,
-        near,
-        base_mm=one.base_mm,
-        stride=stride,
-        stiff=FIRST_STIFFNESS,
-        foot_mm=foot_mm,
-        margin_mm=FIRST_MARGIN_MM,
-        steps=FIRST_STEPS,
-        converged_mm=FIRST_CONVERGED_MM,
-    )
+    quick = Manner(one.base_mm, stride, FIRST_STIFFNESS, foot_mm, FIRST_MARGIN_MM, FIRST_STEPS, FIRST_CONVERGED_MM)
+    fit = fit_disc(image, camera, x_mm, y_mm, one.kind, near, quick)
     if fit is None or _impossible(one, fit) or _overlaps(fit, near):
         return _Look(x_mm, y_mm, foot_mm)
     return _Look(fit.x_mm, fit.y_mm, foot_mm, _doubt(fit))
@@ -209,9 +195,10 @@ def _first_looks(image: NDArray[np.uint8], camera: Camera, chosen: list[Chosen])
 def _final(image: NDArray[np.uint8], camera: Camera, one: Chosen, look: _Look, near: list[Neighbour]) -> tuple[Fit | None, _Look]:
     """The fit with all pixels, and what is left of the first look's doubt; a rival place is looked at as closely."""
     stride = max(1, round(camera.px_per_mm(look.x_mm, look.y_mm) * CLOSE_LOOK_MM))
+    closely = Manner(one.base_mm, stride, foot_mm=look.foot_mm)
     sound: list[tuple[bool, _Look, Fit]] = []
     for first in (look, look.rival) if look.rival else (look,):
-        fit = fit_disc(image, camera, first.x_mm, first.y_mm, one.kind, near, base_mm=one.base_mm, stride=stride, foot_mm=look.foot_mm)
+        fit = fit_disc(image, camera, first.x_mm, first.y_mm, one.kind, near, closely)
         if fit is not None and not _impossible(one, fit):
             # Both looks count: the stiff one is less easily talked into a wrong place, the free one sees more.
             doubt = _doubt(fit) + (first.doubt if look.rival else 0.0)
@@ -227,7 +214,7 @@ def find_discs(image: NDArray[np.uint8], camera: Camera, network: Eyes | None) -
     """Every disc on the table in `image` (uint8 BGR), those in the pockets' bags left out; by geometry alone without a `network`."""
     view = view_from_above(image, camera)
     wood = wood_light(view)
-    chosen = _screened(image, camera, network, choose(view, camera), wood)
+    chosen = _screened(image, camera, network, choose(view, camera, wood), wood)
     looks = _first_looks(image, camera, chosen)
     found: list[Found] = []
     fits: list[tuple[int, Fit]] = []
@@ -300,7 +287,7 @@ def _judged(
         at = fuse(place, opinion)
         return "flat", at if sure else replace(at, sigma_mm=math.hypot(at.sigma_mm, POSE_DOUBT_MM * float(opinion.pose[1:].sum())))
     if pose == "stacked":
-        raised = fit_disc(image, camera, place.x_mm, place.y_mm, one.kind, near, base_mm=PIECE_THICKNESS_MM)
+        raised = fit_disc(image, camera, place.x_mm, place.y_mm, one.kind, near, Manner(PIECE_THICKNESS_MM))
         if raised is not None:
             sigma = fitted_sigma_mm(raised.sigma_mm, STACKED_SIGMA_MM, camera.px_per_mm(raised.x_mm, raised.y_mm))
             return pose, Place(raised.x_mm, raised.y_mm, sigma)

@@ -44,6 +44,7 @@ FREE_MM2: Final = 1e-6  # prior precision of x and y: none
 RAIL_SIGMA_MM: Final = 0.08
 TOUCH_SIGMA_MM: Final = 0.15
 DEEPEST_MM: Final = 2.0  # what a disc seems to reach into further is itself not where it was taken to be
+NEAR_MM: Final = 62.0  # discs whose axes are further apart share no pixel of a patch
 LEAST_PIXELS: Final = 60  # below this hardly a fifth of a piece is in view at the coarsest scale
 
 
@@ -155,6 +156,31 @@ def _room(neighbours: list[Neighbour], base_mm: float) -> Room:
     return Room(base_mm == 0.0, places, np.array([solid_of(other.kind).radius_mm for other in beside]))
 
 
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a fit is made.
+
+    `base_mm`: height of the surface that the disc lies on (0 table, 25 rail, 12 another piece). `stride`: use every n-th pixel of
+    both directions, quicker, for a first look in large pictures. `stiff`: above 1 the appearance is less free: a wrong place can't be
+    explained away, a right one is less exact. `foot_mm`: where the wall is expected to end above the table; below it where the lacquer
+    mirrors it. `margin_mm`: how far around a neighbour pixels are left out; negative where the neighbours' places are rough themselves.
+    `steps`: most steps to take. `converged_mm`: a step shorter than this is the last.
+    """
+
+    base_mm: float = 0.0
+    stride: int = 1
+    stiff: float = 1.0
+    foot_mm: float = FOOT_MM
+    margin_mm: float = 1.0
+    steps: int = MAX_STEPS
+    converged_mm: float = CONVERGED_MM
+
+
+EXACT: Final = Manner()
+
+Steps = Generator[None, None, Fit | None]
+
+
 def fit_disc(
     image: NDArray[np.uint8],
     camera: Camera,
@@ -162,13 +188,7 @@ def fit_disc(
     y_mm: float,
     kind: str,
     neighbours: list[Neighbour] | None = None,
-    base_mm: float = 0.0,
-    stride: int = 1,
-    stiff: float = 1.0,
-    foot_mm: float = FOOT_MM,
-    margin_mm: float = 1.0,
-    steps: int = MAX_STEPS,
-    converged_mm: float = CONVERGED_MM,
+    manner: Manner = EXACT,
 ) -> Fit | None:
     """Fit the solid of one disc near a predicted place.
 
@@ -184,32 +204,15 @@ def fit_disc(
         red, black or striker; only its size is used.
     neighbours
         Discs whose pixels are left out.
-    base_mm
-        Height of the surface that the disc lies on, mm (0 table, 25 rail, 12 another piece).
-    stride
-        Use every `stride`-th pixel of both directions: quicker, for a first look in large pictures.
-    stiff
-        Above 1 the appearance is less free: a wrong place can't be explained away, a right one is less exact.
-    foot_mm
-        Where the wall is expected to end above the table; below it where the lacquer mirrors it.
-    margin_mm
-        How far around a neighbour pixels are left out; negative where the neighbours' places are rough themselves.
-    steps
-        Most steps to take.
-    converged_mm
-        A step shorter than this is the last.
+    manner
+        How closely, and on what surface.
 
     Returns
     -------
     Fit | None
         None when too little of the disc lies in the picture.
     """
-    return _drained(
-        fit_in_steps(image, camera, x_mm, y_mm, kind, neighbours, base_mm, stride, stiff, foot_mm, margin_mm, steps, converged_mm)
-    )
-
-
-Steps = Generator[None, None, Fit | None]
+    return _drained(fit_in_steps(image, camera, x_mm, y_mm, kind, neighbours, manner))
 
 
 def fit_in_steps(
@@ -219,47 +222,41 @@ def fit_in_steps(
     y_mm: float,
     kind: str,
     neighbours: list[Neighbour] | None = None,
-    base_mm: float = 0.0,
-    stride: int = 1,
-    stiff: float = 1.0,
-    foot_mm: float = FOOT_MM,
-    margin_mm: float = 1.0,
-    steps: int = MAX_STEPS,
-    converged_mm: float = CONVERGED_MM,
+    manner: Manner = EXACT,
 ) -> Steps:
     """The same fit, one step at each `next`, for who has only some milliseconds at a time; it returns what `fit_disc` does.
 
     The picture is read before the first step and not needed any more after it.
     """
     solid = solid_of(kind)
-    rays = rays_around(camera, x_mm, y_mm, solid.radius_mm + BAND_MM + 3.0, base_mm + solid.height_mm / 2, stride)
+    rays = rays_around(camera, x_mm, y_mm, solid.radius_mm + BAND_MM + 3.0, manner.base_mm + solid.height_mm / 2, manner.stride)
     if rays is None:
         return None
     light = to_brightness(rays.cut(image))
     if neighbours:
-        clear = np.flatnonzero(~hidden_by(rays, neighbours, margin_mm))
+        clear = np.flatnonzero(~hidden_by(rays, neighbours, manner.margin_mm))
         rays, light = rays.only(clear), light[clear]
     # Where neighbours' places are rough, they say little about where they touch.
-    room = _room(neighbours or [] if margin_mm >= 0 else [], base_mm)
-    return (yield from _solve(_raised(rays, base_mm), light, solid, np.array([x_mm, y_mm, foot_mm]), room, stiff, steps, converged_mm))
+    room = _room(neighbours or [] if manner.margin_mm >= 0 else [], manner.base_mm)
+    return (yield from _solve(_raised(rays, manner.base_mm), light, solid, np.array([x_mm, y_mm]), room, manner))
 
 
-def _solve(rays: Rays, light: Array, solid: Solid, start: Array, room: Room, stiff: float, steps: int, converged_mm: float) -> Steps:
-    prior = np.array([start[0], start[1], solid.radius_mm, solid.height_mm, start[2]])
+def _solve(rays: Rays, light: Array, solid: Solid, start_mm: Array, room: Room, manner: Manner) -> Steps:
+    prior = np.array([*start_mm, solid.radius_mm, solid.height_mm, manner.foot_mm])
     precision = np.array([FREE_MM2, FREE_MM2, solid.radius_sigma_mm**-2, solid.height_sigma_mm**-2, FOOT_SIGMA_MM**-2])
     state = prior.copy()
     weights = np.ones(len(light))  # kept for every pixel, as the chosen ones change from step to step
     information = np.diag(precision)
     scale = kept = cost = hole = 0.0
     used = 0
-    for step_number in range(steps):
+    for step_number in range(manner.steps):
         blur = BLUR_PX * rays.mm_per_px * (COARSE_FACTOR if step_number < COARSE_STEPS else 1.0)
         blur = float(np.hypot(blur, ROUNDING_BLUR_MM))
         chosen = _near_curves(curves(rays, state, solid.hole_radius_mm))
         if len(chosen) * rays.stride**2 < LEAST_PIXELS:
             return None
         shape = curves(rays.only(chosen), state, solid.hole_radius_mm)
-        model = design(shape, solid.radius_mm, solid.hole_radius_mm, blur, stiff)
+        model = design(shape, solid.radius_mm, solid.hole_radius_mm, blur, manner.stiff)
         matrix, observed, weight = model.matrix, light[chosen], weights[chosen]
         for _ in range(3 if step_number == 0 else 1):
             used_weight = weight
@@ -281,7 +278,7 @@ def _solve(rays: Rays, light: Array, solid: Solid, start: Array, room: Room, sti
         weights[chosen] = weight
         hole = hole_contrast(shape, model, levels, weight, blur)
         kept, used = float(keep.mean()), len(chosen)
-        if length < converged_mm and step_number > COARSE_STEPS:
+        if length < manner.converged_mm and step_number > COARSE_STEPS:
             break
         yield
     at_hole = shape.face_distance < (solid.radius_mm + solid.hole_radius_mm) / 2

@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vision.discs.rays import LINEAR_LIGHT
+from vision.discs.rays import LINEAR_LIGHT, NODES_PER_SIDE, cubic
 from vision.discs.solid import Solid
 
 Array = NDArray[np.float64]
@@ -25,7 +25,6 @@ PER_RADIUS: Final = 20.0  # samples along a disc's radius
 FLOOR: Final = 0.02  # share of the wood's light below which noise is all there is
 SPREAD: Final = 2.0  # logarithms are divided by this to lie within about -2..1
 COARSEST_PX: Final = 1.3  # samples further apart than this many pixels are means of finer ones
-_NODES: Final = 5
 
 
 class Sight(Protocol):
@@ -60,15 +59,7 @@ class Frame:
         return out
 
 
-def cubic(unit: Array) -> Array:
-    """Terms (N, 10) of a cubic surface at points (N, 2) of the square -1..1."""
-    u, v = unit[:, 0], unit[:, 1]
-    one = np.ones_like(u)
-    across, along = (one, u, u * u, u * u * u), (one, v, v * v, v * v * v)
-    return np.stack([across[i] * along[j] for i in range(4) for j in range(4 - i)], axis=1)
-
-
-_NODE_UNIT: Final = np.stack(np.meshgrid(np.linspace(-1, 1, _NODES), np.linspace(-1, 1, _NODES)), -1).reshape(-1, 2)
+_NODE_UNIT: Final = np.stack(np.meshgrid(np.linspace(-1, 1, NODES_PER_SIDE), np.linspace(-1, 1, NODES_PER_SIDE)), -1).reshape(-1, 2)
 _FROM_NODES: Final = np.linalg.pinv(cubic(_NODE_UNIT))
 
 
@@ -90,7 +81,7 @@ def place_patches(sight: Sight, centres_mm: ArrayLike, solids: Sequence[Solid]) 
     first = np.where(size[:, None] > 1.0, away / np.maximum(size, 1.0)[:, None], (1.0, 0.0))
     axes = np.stack([first, np.stack([-first[:, 1], first[:, 0]], axis=1)], axis=1)
     step = np.array([solid.radius_mm for solid in solids]) / PER_RADIUS
-    points = np.empty((len(centres), _NODES * _NODES, 3))
+    points = np.empty((len(centres), NODES_PER_SIDE**2, 3))
     points[:, :, :2] = centres[:, None] + _NODE_UNIT @ axes * (step * (SIDE / 2))[:, None, None]
     points[:, :, 2] = np.array([solid.height_mm for solid in solids])[:, None]
     surfaces = _FROM_NODES @ sight.to_px(points.reshape(-1, 3)).reshape(len(centres), -1, 2)

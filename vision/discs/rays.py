@@ -47,9 +47,12 @@ class Rays:
         return replace(self, floor_mm=self.floor_mm[chosen], slope=self.slope[chosen])
 
 
-def _cubic_basis(u: Array, v: Array) -> Array:
-    powers = [(i, j) for i in range(4) for j in range(4 - i)]
-    return np.stack([u**i * v**j for i, j in powers], axis=1)
+def cubic(unit: Array) -> Array:
+    """Terms (N, 10) of a cubic surface at points (N, 2) of the square -1..1."""
+    u, v = unit[:, 0], unit[:, 1]
+    one = np.ones_like(u)
+    across, along = (one, u, u * u, u * u * u), (one, v, v * v, v * v * v)
+    return np.stack([across[i] * along[j] for i in range(4) for j in range(4 - i)], axis=1)
 
 
 def rays_around(camera: Camera, x_mm: float, y_mm: float, half_mm: float, height_mm: float, stride: int = 1) -> Rays | None:
@@ -70,11 +73,11 @@ def rays_around(camera: Camera, x_mm: float, y_mm: float, half_mm: float, height
     middle = np.array([(left + right) / 2, (top + bottom) / 2])
     half = np.array([(right - left) / 2, (bottom - top) / 2])
     unit_nodes = (nodes - middle) / half
-    surface = np.linalg.lstsq(_cubic_basis(unit_nodes[:, 0], unit_nodes[:, 1]), np.c_[floor, slope], rcond=None)[0]
+    surface = np.linalg.lstsq(cubic(unit_nodes), np.c_[floor, slope], rcond=None)[0]
     grid_x, grid_y = np.meshgrid(np.arange(left, right + 1, stride), np.arange(top, bottom + 1, stride))
     u = (grid_x.ravel() - middle[0]) / half[0]
     v = (grid_y.ravel() - middle[1]) / half[1]
-    values = _cubic_basis(u, v) @ surface
+    values = cubic(np.stack([u, v], axis=1)) @ surface
     return Rays(left, top, right - left + 1, bottom - top + 1, values[:, :2], values[:, 2:], 1 / scale, stride)
 
 

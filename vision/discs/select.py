@@ -12,7 +12,7 @@ from calibration import Camera
 from rules.facts import Pose
 from rules.table import HALF_MM, POCKET_RADIUS_MM, POCKETS_MM, RAIL_HEIGHT_MM, RAIL_WIDTH_MM, Kind
 from vision.discs.candidates import Candidate, candidates
-from vision.discs.kinds import look, piece_colour, wood_light
+from vision.discs.kinds import look, piece_colour
 from vision.discs.rays import to_light
 from vision.discs.topview import MM_PER_PX, PLANE_MM, TopView
 
@@ -125,9 +125,11 @@ def _is_doubtful(one: Candidate) -> bool:
     return one.score < (LEAST_STRIKER if one.large else LEAST_PIECE)
 
 
-def choose(view: TopView, camera: Camera) -> list[Chosen]:
-    """Discs among the candidates, best first; no two overlap. Doubtful ones come last and must lie flat."""
-    wood = wood_light(view)
+def choose(view: TopView, camera: Camera, wood: Array) -> list[Chosen]:
+    """Discs among the candidates, best first; no two overlap. Doubtful ones come last and must lie flat.
+
+    `wood` (3,) is the table's linear light, BGR.
+    """
     chosen: list[Chosen] = []
     # What is doubtful must not take the place of what is not.
     for doubtful, one in sorted(((_is_doubtful(one), one) for one in candidates(view)), key=lambda pair: (pair[0], -pair[1].score)):
