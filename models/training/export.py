@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -22,16 +23,19 @@ def export(network: DiscNetwork, path: Path) -> str:
     network.eval()
     example = (torch.zeros(2, 3, SIDE, SIDE), torch.zeros(2, 2))
     names = ("patch", "seen", *NAMES)
-    torch.onnx.export(
-        network,
-        example,
-        str(path),
-        input_names=["patch", "seen"],
-        output_names=list(NAMES),
-        dynamic_axes={name: {0: "count"} for name in names},
-        opset_version=OPSET,
-        dynamo=False,
-    )
+    with warnings.catch_warnings():
+        # The older exporter is meant: the newer one needs a package more and writes the same network.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        torch.onnx.export(
+            network,
+            example,
+            str(path),
+            input_names=["patch", "seen"],
+            output_names=list(NAMES),
+            dynamic_axes={name: {0: "count"} for name in names},
+            opset_version=OPSET,
+            dynamo=False,
+        )
     rng = np.random.default_rng(5)
     patch = rng.normal(-0.5, 0.5, (16, 3, SIDE, SIDE)).astype(np.float32)
     seen = rng.uniform(0, 1, (16, 2)).astype(np.float32)
