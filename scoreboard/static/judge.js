@@ -170,5 +170,8 @@ const show = {
   },
 };
 
+// Until here a form would have been sent by the browser itself, as an address, and the judge's word lost.
+part("work").inert = false;
+
 // The server refuses a stream whose session has ended, as after its restart: the page to sign in comes by itself.
 follow(words.events, (section, view) => show[section](view), showLink, () => location.reload());

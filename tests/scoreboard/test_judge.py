@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import logging
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -254,6 +255,28 @@ def test_a_refused_command_says_why_before_it_is_sent(desk: Scoreboard, broker: 
         page.get_by_role("button", name="Stop").click()
         page.locator("[data-part=clock]").wait_for(state="hidden")
         assert len(real.lines()) == 1
+    finally:
+        real.close()
+
+
+@pytest.mark.browser
+@pytest.mark.broker
+def test_a_command_given_before_the_page_s_script_came_is_not_lost(
+    desk: Scoreboard, broker: Mosquitto, open_page: Open, tmp_path: Path
+) -> None:
+    real = RealTable(broker, tmp_path)
+    try:
+        real.begin(MATCH)
+        page = open_page(f"{desk.url}/judge?lang=en")
+
+        def come_late(route: Any) -> None:
+            time.sleep(1.0)
+            route.continue_()
+
+        page.route("**/judge.js", come_late)
+        sign_in(page, "Zane", PASSWORD)
+        page.get_by_role("button", name="Debt forgotten").click()
+        page.get_by_text("Not done: 17.4").wait_for()
     finally:
         real.close()
 
