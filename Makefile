@@ -57,7 +57,7 @@ $(AXE):
 
 # Three processes a machine of two cores: many tests wait for brokers, browsers and real seconds, few for the processor.
 test: $(VENV)/.dev-stamp system-packages $(AXE) ## all tests but the slow ones, browser and broker included
-	@$(BIN)/python -m pytest -m "not slow" --numprocesses 3 --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -m "not slow" -rR --numprocesses 3 --dist loadfile $(ARGS)
 
 test-all: $(VENV)/.dev-stamp system-packages $(AXE) ## every test, the slow ones too
 	@$(BIN)/python -m pytest $(ARGS)

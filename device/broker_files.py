@@ -42,7 +42,7 @@ TABLE_WRITES: Final = (
     topics.JUDGE_RESULT,
     topics.REPLAY_RESULT,
 )
-TABLE_READS: Final = (topics.JUDGE, topics.REPLAY)
+TABLE_READS: Final = (topics.JUDGE, topics.REPLAY, topics.STATUS)
 # Bytes of randomness: beyond guessing, short enough to type in an emergency.
 PASSWORD_BYTES: Final = 18
 # Days; a hall's certificate is looked after by nobody, and 825 is the most that phones accept.

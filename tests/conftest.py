@@ -11,6 +11,13 @@ from tests.parts.brokers import Mosquitto, Subscriber
 from tests.parts.browser import CHROMIUM, FLAGS
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A browser or broker on a machine that does much else may be late once; what fails twice is a fault. Reruns are listed at the end."""
+    for item in items:
+        if item.get_closest_marker("browser") or item.get_closest_marker("broker"):
+            item.add_marker(pytest.mark.flaky(reruns=1))
+
+
 @pytest.fixture
 def new_mosquitto(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Mosquitto]]:
     started: list[Mosquitto] = []

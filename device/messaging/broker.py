@@ -12,6 +12,7 @@ import socket
 import threading
 from urllib.parse import quote
 
+from amqtt.adapters import StreamReaderAdapter, StreamWriterAdapter
 from amqtt.broker import Broker
 from amqtt.contexts import BrokerConfig, ListenerConfig, ListenerType
 from amqtt.errors import BrokerError
@@ -102,21 +103,45 @@ class EmbeddedBroker:
         broker = Broker(
             BrokerConfig(
                 listeners={
-                    "default": ListenerConfig(type=ListenerType.TCP, bind=f"{LOOPBACK}:{self.port}"),
+                    "default": ListenerConfig(type=ListenerType.EXTERNAL),
                     "websocket": ListenerConfig(type=ListenerType.WS, bind=f"{LOOPBACK}:{self.websocket_port}"),
                 },
                 plugins={DOOR: {"password": self._password}, LOCK: {}},
             )
         )
         await broker.start()
+
+        async def let_in(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await broker.external_connected(StreamReaderAdapter(reader), _Writer(writer), "default")
+
+        try:
+            self._server = await asyncio.start_server(let_in, LOOPBACK, self.port)
+        except OSError:
+            await broker.shutdown()
+            raise
         return broker
 
     async def _shut(self) -> None:
+        self._server.close()
         await self._broker.shutdown()
         others = asyncio.all_tasks() - {asyncio.current_task()}
         for task in others:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
+
+
+class _Writer(StreamWriterAdapter):  # type: ignore[misc]  # amqtt has no types
+    """amqtt says goodbye before it closes; where the other side had gone, that failed and the socket stayed open."""
+
+    def __init__(self, writer: asyncio.StreamWriter) -> None:
+        super().__init__(writer)
+        self._stream = writer
+
+    async def close(self) -> None:
+        try:
+            await super().close()
+        finally:
+            self._stream.close()
 
 
 def _report(_loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:

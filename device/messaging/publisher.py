@@ -38,8 +38,8 @@ _log = logging.getLogger(__name__)
 WINDOW = 20
 # Seconds the thread sleeps when nothing happens; it is woken for everything it has to do, this only paces the keepalive check.
 IDLE_S = 0.5
-# Seconds for the broker to take the goodbye; a dead one is not waited for longer.
-GOODBYE_S = 0.5
+# Seconds for the broker to take the goodbye and to hand it back; a dead one is not waited for longer.
+GOODBYE_S = 1.0
 # Seconds without any acknowledgement while some are due: a broker that still answers pings has lost them; send again.
 ACKNOWLEDGE_S = 20.0
 # Answers to judges that wait for the connection; the oldest is dropped, whoever asked asks again.
@@ -98,7 +98,7 @@ class Publisher:
         self._last_error: NovussError = BrokerUnreachable("not started")
         self._reason: str | None = str(self._last_error)
         self._failures = 0
-        self._closing = False
+        self._closing = self._has_heard_itself = False
         self._process = os.getpid()
         self._wake_in, self._wake_out = socket.socketpair()
         self._wake_out.setblocking(False)
@@ -178,7 +178,7 @@ class Publisher:
         link = self._connect()
         opened = time.monotonic()
         try:
-            for topic in (topics.JUDGE, topics.REPLAY):
+            for topic in (topics.JUDGE, topics.REPLAY, topics.STATUS):
                 link.subscribe(self._path(topic))
             self._say_status(link, "online")
             with self._changed:
@@ -273,11 +273,15 @@ class Publisher:
             self._judges.receive(message)
         elif message.topic == self._path(topics.REPLAY):
             self._replay.receive(message)
+        elif message.payload == self._status("offline"):
+            self._has_heard_itself = True
 
     def _say_goodbye(self, link: Link) -> None:
+        """The last word, heard back first: when its sender goes, a broker may drop what it acknowledged and has not handed on."""
+        self._has_heard_itself = False
         self._say_status(link, "offline")
         deadline = time.monotonic() + GOODBYE_S
-        while link.unacknowledged and (left_s := deadline - time.monotonic()) > 0:
+        while (link.unacknowledged or not self._has_heard_itself) and (left_s := deadline - time.monotonic()) > 0:
             link.pump(left_s, None)
         link.close()
 
