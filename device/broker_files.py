@@ -18,6 +18,7 @@ from typing import Final
 import msgspec
 
 from device import topics
+from device.interface import home_assistant
 from device.storage import write_bytes, write_text
 from rules.errors import InputUnusable
 
@@ -26,6 +27,7 @@ ROLES: Final = {
     "board": (["#"], [topics.REPLAY.name]),
     "judge": (["#"], [topics.JUDGE.name, topics.REPLAY.name]),
     "hub": (["#"], [topics.REPLAY.name]),
+    "home-assistant": ([f"+/{topics.STATUS.name}", f"+/{topics.HEALTH.name}"], []),
 }
 # What a table may write and read below novuss/<its own name>/: never its own judge commands.
 TABLE_WRITES: Final = (
@@ -33,9 +35,11 @@ TABLE_WRITES: Final = (
     topics.HEALTH,
     topics.CALIBRATION,
     topics.DISCS,
+    topics.PICTURE,
     topics.MATCH,
     topics.CLOCK,
     topics.STATS,
+    topics.EVIDENCE,
     topics.STROKE,
     topics.RULING,
     topics.INCIDENT,
@@ -133,6 +137,8 @@ def acl_text() -> str:
     lines = ["# Written by `novuss broker`. A user that has a table's name may speak for that table only."]
     lines += [f"pattern write {topics.PREFIX}/%u/{topic.name}" for topic in TABLE_WRITES]
     lines += [f"pattern read {topics.PREFIX}/%u/{topic.name}" for topic in TABLE_READS]
+    # Home Assistant's own part of the broker: what tables tell it, and its word that it is there.
+    lines += [f"pattern write {home_assistant.topic('%u')}", "", "user home-assistant", f"topic readwrite {home_assistant.PREFIX}/#"]
     for role, (reads, writes) in ROLES.items():
         lines += ["", f"user {role}"]
         lines += [f"topic read {topics.PREFIX}/{what}" for what in reads]

@@ -35,6 +35,7 @@ _COMMANDS: Final = {
     "evidence": ("device.commands.evidence:app", "Clips and stills of rulings: list, export, protect, quota."),
     "broker": ("device.commands.broker:broker", "Write what a mosquitto for the hall needs: users, access list, certificate."),
     "hall": ("device.commands.hall:hall", "Serve one page with every table of a broker."),
+    "schema": ("device.commands.schema:schema", "Print the AsyncAPI document of the messages, or one record's JSON Schema."),
     "table": ("device.commands.table:app", "Look at one table, on a broker or in its match log."),
 }
 _STDIN: Final = {"-": "/dev/stdin"}  # the option parser would take a lone dash for an option

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final
 
+from device.interface.home_assistant import announcement
 from device.messaging.broker import EmbeddedBroker
 from device.messaging.judge import JudgeRequest
 from device.messaging.publisher import Publisher
@@ -36,6 +37,7 @@ class SessionSettings:
     host: str = "127.0.0.1"
     port: int = 8080
     open_browser: bool = False
+    home_assistant: bool = False
 
 
 class TableSession:
@@ -74,7 +76,8 @@ class TableSession:
             broker = opened.enter_context(EmbeddedBroker())
             url = broker.url
             self._said(f"broker: {broker.public_url} and {broker.websocket_url} (built in)")
-        self.publisher = opened.enter_context(Publisher(url, settings.table, self.outbox, on_judge=self._on_judge))
+        announced = announcement(settings.table) if settings.home_assistant else None
+        self.publisher = opened.enter_context(Publisher(url, settings.table, self.outbox, on_judge=self._on_judge, announced=announced))
         if not self.publisher.wait_connected(CONNECT_WAIT_S):
             self._said(f"{self.publisher.connection.reason}; going on, rulings wait in the outbox")
         elif settings.mqtt is not None:

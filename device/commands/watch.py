@@ -171,6 +171,7 @@ def watch(
             host=settings.board.host,
             port=settings.board.port,
             open_browser=open_browser,
+            home_assistant=settings.mqtt.home_assistant,
         )
         live = chosen in {PICAMERA, VIRTUAL}
         job = _Job(opened, session, look_settings, loaded, reload, patient=fast or not live)

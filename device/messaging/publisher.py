@@ -74,6 +74,7 @@ class Publisher:
         on_judge: Callable[[JudgeRequest], None] | None = None,
         wall: Callable[[], WallTime] = wall_time,
         backoff: Backoff | None = None,
+        announced: tuple[str, bytes] | None = None,
     ) -> None:
         if not table or any(letter in "+#/\0" for letter in table):
             raise InputUnusable(f"table name {table!r}: it becomes part of a topic, so no +, #, / and not empty")
@@ -82,6 +83,8 @@ class Publisher:
         self._outbox = outbox
         self._wall = wall
         self._backoff = backoff or Backoff()
+        # A retained message for others than listeners of this table, told anew to each broker: its whole topic and its payload.
+        self._announced = announced
         self._version: Protocol = "5"
         self._since = wall()
         self._changed = threading.Condition()
@@ -181,6 +184,8 @@ class Publisher:
             for topic in (topics.JUDGE, topics.REPLAY, topics.STATUS):
                 link.subscribe(self._path(topic))
             self._say_status(link, "online")
+            if self._announced is not None:
+                link.publish(*self._announced, qos=1, retain=True)
             with self._changed:
                 self._connected, self._reason = True, None
                 self._unsent_states = set(self._states)

@@ -84,6 +84,7 @@ class MqttSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     ] = None
     user: Annotated[str | None, _does("user at the broker")] = None
     password_file: Annotated[Path | None, _does("file that holds the user's password and nothing else, mode 600")] = None
+    home_assistant: Annotated[bool, _does("tell Home Assistant on that broker how to show this table's health")] = False
 
 
 class BoardSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
