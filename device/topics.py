@@ -17,6 +17,7 @@ STATUS: Final = Topic("status", retained=True, qos=1)  # also the last will
 HEALTH: Final = Topic("health", retained=True, qos=0)
 CALIBRATION: Final = Topic("calibration", retained=True, qos=1)
 DISCS: Final = Topic("discs", retained=True, qos=0)
+PICTURE: Final = Topic("picture", retained=False, qos=0)  # of the camera, while something is to be placed or a judge asks
 MATCH: Final = Topic("match", retained=True, qos=1)
 CLOCK: Final = Topic("clock", retained=True, qos=1)
 STATS: Final = Topic("stats", retained=True, qos=1)

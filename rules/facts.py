@@ -32,6 +32,7 @@ class SeenDisc(Record, frozen=True, kw_only=True):
     confidence: float = 1.0
     clearance_mm: dict[Zone, float] = {}
     id: str | None = None
+    at_rest: bool | msgspec.UnsetType = msgspec.UNSET  # of a live picture: lies still, and no hand is at it
 
 
 class Occluder(Record, frozen=True, kw_only=True):
@@ -49,6 +50,31 @@ class SeenDiscs(Record, frozen=True, kw_only=True):
     image: str | None = None
     schema: str = "novuss.discs/1"
     t_s: float | None = None
+
+
+class Held(Record, frozen=True, kw_only=True):
+    """A piece in a hand, taken to be a little above the table; its sigma says how little that is known."""
+
+    kind: Kind
+    x_mm: float
+    y_mm: float
+    sigma_mm: float
+
+
+class Picture(Record, frozen=True, kw_only=True):
+    """Payload of the `picture` topic: a part of the table from straight above, on the plane of the pieces' faces.
+
+    A square about (x, y) reaching `half_mm` to each side, east to the right and north up; a piece that lies at a place is seen there.
+    `held`: a piece that a hand brings. Without `jpeg` there is nothing to be shown now.
+    """
+
+    x_mm: float = 0.0
+    y_mm: float = 0.0
+    half_mm: float = 0.0
+    jpeg: bytes | None = None
+    held: Held | None = None
+    t_s: float | None = None
+    schema: str = "novuss.picture/1"
 
 
 # --- the match log --------------------------------------------------------------------------------------------------

@@ -98,11 +98,14 @@ def beside(under: Disc, lean: Point, board: Sequence[Disc]) -> Point:
     return nearest_free((under.x_mm, under.y_mm), board, toward, radius_mm(under.kind) + PIECE_RADIUS_MM)
 
 
-def not_in_place(wanted: Iterable[Place], board: Iterable[Disc | SeenDisc]) -> list[Place]:
-    """Of the places that a ruling names, those where no piece of that colour lies; a piece serves one place."""
+def not_in_place(wanted: Iterable[Place], board: Iterable[Disc | SeenDisc], sigmas: float = SIGMAS) -> list[Place]:
+    """Of the places that a ruling names, those where no piece of that colour lies; a piece serves one place.
+
+    `sigmas`: how much of its uncertainty speaks for a piece.
+    """
     left, missing = list(board), []
     for place in wanted:
-        near = [d for d in left if d.kind == place.kind and _away_mm(d, place) <= IN_PLACE_MM + SIGMAS * (d.sigma_mm or 0.0)]
+        near = [d for d in left if d.kind == place.kind and _away_mm(d, place) <= IN_PLACE_MM + sigmas * (d.sigma_mm or 0.0)]
         if near:
             left.remove(min(near, key=lambda d: _away_mm(d, place)))
         else:

@@ -101,7 +101,7 @@ class Watcher:
     @property
     def discs(self) -> SeenDiscs:
         """Live picture with ids; a disc under way is where it was last seen."""
-        seen = [as_seen(track, self._camera) for track in self._here()]
+        seen = [as_seen(track, self._camera, by_hand=self._by_arm(track)) for track in self._here()]
         return SeenDiscs(discs=seen, t_s=self._last[1] if self._last else None)
 
     @property
@@ -123,6 +123,11 @@ class Watcher:
     def hands(self) -> bool:
         """Whether a hand, arm or cue is over the table."""
         return self._foreign.side is not None
+
+    @property
+    def foreign(self) -> Foreign:
+        """What was over the table in the last frame; never written to again."""
+        return self._foreign
 
     def push(self, image: Image, t_ns: int, seq: int, shutter: Shutter | None = None) -> Facts:
         """Take the next frame; facts come out with the frame that shows everything at rest. `shutter`: where the source knows it."""
@@ -218,8 +223,7 @@ class Watcher:
         ]
 
     def _follow(self, image: Image, changed: Mask, t_s: float) -> Facts:
-        spell = self._spell
-        if spell is None:
+        if (spell := self._spell) is None:
             return []
         self._foreign = self._hand_finder.find(changed, self._explained())
         self._tracker.cover.update(self._foreign)
@@ -283,9 +287,8 @@ class Watcher:
 
     def _told_before(self, t_s: float) -> Facts:
         """A stroke that had come to rest while a hand was there is over when something moves again."""
-        if self._told is None or not any(t.moves or t.hidden for t in self._here()):
-            return []
-        return self._hand_on(t_s)
+        is_over = self._told is not None and any(t.moves or t.hidden for t in self._here())
+        return self._hand_on(t_s) if is_over else []
 
     def _hand_on(self, t_s: float) -> Facts:
         facts, self._told = self._told or [], None
@@ -336,8 +339,7 @@ class Watcher:
         return False
 
     def _tell(self, t_s: float) -> Facts:
-        spell = self._spell
-        if spell is None:
+        if (spell := self._spell) is None:
             return []
         end_s = max((t.still_since_s for t in self._tracker.tracks.values() if t.sightings), default=t_s)
         told = describe(spell, self._tracker.tracks, self._position(), end_s, self._camera, self._slowing_mm_s2, self.sides, self._shutter)

@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calibration.above import from_above
 from calibration.camera import Camera
 from device.evidence.film import Image, Shot
 from rules.table import PIECE_THICKNESS_MM
@@ -25,7 +26,6 @@ ORANGE: Final = (60, 150, 255)  # light
 VIOLET: Final = (255, 110, 205)  # too close to call
 GREEN: Final = (130, 220, 110)
 _SHIFT: Final = 4  # OpenCV's fixed point: sixteenths of a pixel
-_NODES: Final = 17  # the lens is smooth: its map is taken on so many points a side and interpolated
 _FONT_REGULAR: Final = 400
 _FONT_BOLD: Final = 700
 
@@ -38,22 +38,16 @@ class View:
         self.scale = self.width / 2 / half_width_mm  # px per mm
         self._centre = centre_mm
         self._eye = camera.centre_mm
-        self.image = self._looked_at(shot, camera)
-
-    def _looked_at(self, shot: Shot, camera: Camera) -> Image:
-        xs = np.linspace(0, self.width - 1, _NODES)
-        ys = np.linspace(0, self.height - 1, _NODES)
-        grid_x, grid_y = np.meshgrid(xs, ys)
-        mm_x = self._centre[0] + (grid_x - self.width / 2) / self.scale
-        mm_y = self._centre[1] - (grid_y - self.height / 2) / self.scale
-        at = np.stack([mm_x.ravel(), mm_y.ravel(), np.full(mm_x.size, PIECE_THICKNESS_MM)], axis=1)
-        px = ((camera.to_px(at) + 0.5) / shot.factor - 0.5).reshape(_NODES, _NODES, 2).astype(np.float32)
-        fine_x = np.linspace(0, _NODES - 1, self.width, dtype=np.float32)
-        fine_y = np.linspace(0, _NODES - 1, self.height, dtype=np.float32)
-        maps = cv2.remap(px, *np.meshgrid(fine_x, fine_y), cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-        image = shot.image()
-        return np.asarray(
-            cv2.remap(image, maps[:, :, 0], maps[:, :, 1], cv2.INTER_CUBIC, borderMode=cv2.BORDER_CONSTANT, borderValue=INK), dtype=np.uint8
+        self.image = from_above(
+            shot.image(),
+            camera,
+            centre_mm,
+            self.scale,
+            size_px,
+            PIECE_THICKNESS_MM,
+            factor=shot.factor,
+            interpolation=cv2.INTER_CUBIC,
+            beyond=INK,
         )
 
     def px(self, at_mm: ArrayLike, z_mm: float = PIECE_THICKNESS_MM) -> Point:

@@ -80,8 +80,8 @@ class Track:
         return self.state == "active" and bool(self.velocity_mm_s.any())
 
 
-def as_seen(track: Track, camera: Camera) -> SeenDisc:
-    """A disc as the live picture tells it; under way it is where it was last seen."""
+def as_seen(track: Track, camera: Camera, *, by_hand: bool) -> SeenDisc:
+    """A disc as the live picture tells it; under way it is where it was last seen. `by_hand`: a hand is at it."""
     x_mm, y_mm = (round(float(value), 3) for value in track.at_mm)
     return SeenDisc(
         id=track.id,
@@ -91,6 +91,7 @@ def as_seen(track: Track, camera: Camera) -> SeenDisc:
         sigma_mm=round(track.sigma_mm, 3),
         confidence=0.99 if track.missed == 0 else 0.5,
         clearance_mm=camera.clearances_mm(track.kind, float(track.at_mm[0]), float(track.at_mm[1])),
+        at_rest=not (track.moves or track.missed or by_hand),
     )
 
 
