@@ -19,6 +19,7 @@ from device.evidence.clerk import Clerk
 from device.messaging.judge import JudgeRequest
 from device.storage.match_log import LogLine, MatchLog, Recovered, without_none
 from device.storage.outbox import Message, Outbox
+from device.webhook.desk import NewsDesk
 from rules.errors import NovussError, OutboxFull, StorageFailed
 from rules.facts import Entry, Incident, Judge, Lifted, Match, SeenDiscs, Touched
 from rules.fold import State, match_state, start, step
@@ -59,6 +60,7 @@ class Referee:
         new_match: NewMatch,
         on_ruling: OnRuling,
         clerk: Clerk | None = None,
+        news: NewsDesk | None = None,
     ) -> None:
         self._log = log
         self._outbox = outbox
@@ -66,6 +68,7 @@ class Referee:
         self.new_match = new_match
         self._on_ruling = on_ruling
         self._clerk = clerk or Clerk()
+        self._news = news or NewsDesk()
         self._state: State | None = None
         self._last: Ruling | None = None
         self._start_seen = 0
@@ -80,10 +83,15 @@ class Referee:
 
     def _refold(self, recovered: Recovered) -> None:
         """The state of the log, and into the outbox whatever a crash kept from it: each entry once, in the log's order."""
-        missing = set(self._outbox.missing([line.key for line in recovered.lines if line.entry]))
+        keys = [line.key for line in recovered.lines if line.entry]
+        missing = set(self._outbox.missing(keys))
+        self._news.recall(keys)
         for line in recovered.lines:
             self._clerk.recall(line)
+            before = self._state
             ruling = self._fold(line.value)
+            if ruling is not None:
+                self._news.note(line, before, self._state, recalled=True)
             if ruling is not None and line.key in missing:
                 self._send(line, ruling)
         if recovered.lines:
@@ -140,14 +148,15 @@ class Referee:
         """Rule on one entry and keep it; None where nothing is ruled (no match yet, or pieces are being laid out as ruled)."""
         if self._state is None or (entry.incident is not None and self._is_laying_out(entry.incident)):
             return None
-        before = self._state.core
+        before = self._state
         state, ruling = step(self._state, entry)  # first, because an entry that raises must not get into the log
         booking = self._clerk.book(entry, ruling)
         line = self._log.append(entry, booking.name, booking.missing)
         self._state, self._last = state, ruling
         self._send(line, ruling)
+        self._news.note(line, before, state)
         self._announce()
-        self._count(before, entry, ruling)
+        self._count(before.core, entry, ruling)
         self._clerk.file(line, ruling, state.names)
         if entry.stroke is not None and self._clock_runs:
             self._set_clock(SetClock(command="clock", run=False))

@@ -18,6 +18,7 @@ from device.messaging.publisher import Publisher
 from device.sheet import log_as_html
 from device.storage.match_log import MatchLog, Recovered
 from device.storage.outbox import Outbox
+from device.webhook import Courier, NewsDesk, Receiver, open_news
 
 CONNECT_WAIT_S: Final = 5.0  # a broker on the same network answers in milliseconds; after this, going on beats waiting
 DRAIN_WAIT_S: Final = 30.0  # a recording is not done before its rulings are sent
@@ -38,6 +39,7 @@ class SessionSettings:
     port: int = 8080
     open_browser: bool = False
     home_assistant: bool = False
+    receiver: Receiver | None = None
 
 
 class TableSession:
@@ -47,6 +49,8 @@ class TableSession:
     recovered: Recovered
     outbox: Outbox
     publisher: Publisher | None
+    news: NewsDesk
+    courier: Courier | None
 
     def __init__(self, settings: SessionSettings, on_judge: Callable[[JudgeRequest], None], said: Callable[[str], None]) -> None:
         self._settings = settings
@@ -54,6 +58,7 @@ class TableSession:
         self._said = said
         self._open = contextlib.ExitStack()
         self.publisher = None
+        self.news, self.courier = NewsDesk(), None
 
     def __enter__(self) -> TableSession:
         with contextlib.ExitStack() as opened:
@@ -64,10 +69,19 @@ class TableSession:
                 if damage is not None:
                     self._said(str(damage))
             self._said(f"match log: {self._settings.log}")
+            if self._settings.receiver is not None:
+                self._tell(opened, self._settings.receiver)
             if self._settings.with_mqtt:
                 self._connect(opened)
             self._open = opened.pop_all()
         return self
+
+    def _tell(self, opened: contextlib.ExitStack, receiver: Receiver) -> None:
+        folder = self._settings.outbox / "webhook"
+        waiting = opened.enter_context(open_news(folder))
+        self.news = NewsDesk(waiting, self._settings.table)
+        self.courier = opened.enter_context(Courier(waiting, receiver.post, folder))
+        self._said(f"webhook: {receiver.check()}")
 
     def _connect(self, opened: contextlib.ExitStack) -> None:
         settings = self._settings

@@ -36,6 +36,7 @@ from device.sources.choose import PICAMERA, VIRTUAL, default_source, open_source
 from device.sources.frame import Adjustable, Source
 from device.storage.lines import UNREADABLE
 from device.table_session import SessionSettings, TableSession
+from device.webhook import Receiver
 from rules.errors import InputUnusable, NovussError
 from rules.facts import Entry, Match
 from rules.fold import State
@@ -148,6 +149,9 @@ def watch(
     settings = loaded.settings
     if settings.mqtt.url is not None:
         parse_url(settings.mqtt.url)  # wrong usage is said before anything is written
+    receiver = Receiver(settings) if Receiver.wanted(settings) else None
+    if receiver is not None:
+        receiver.check()
     logging.basicConfig(level=logging.WARNING, handlers=[RichHandler(console=_console, show_path=False)], format="%(message)s")
     export_login(settings)
     chosen = settings.camera.source or default_source()
@@ -172,6 +176,7 @@ def watch(
             port=settings.board.port,
             open_browser=open_browser,
             home_assistant=settings.mqtt.home_assistant,
+            receiver=receiver,
         )
         live = chosen in {PICAMERA, VIRTUAL}
         job = _Job(opened, session, look_settings, loaded, reload, patient=fast or not live)
@@ -229,8 +234,8 @@ class _Job:
             camera = ready(calibration, self._source)
             recorder = self._recorder(camera, publish)
             clerk = Clerk(recorder)
-            referee = Referee(session.log, session.recovered, session.outbox, publish, self._new_match, self._on_ruling, clerk)
-            self._referee = referee
+            entered = (self._new_match, self._on_ruling, clerk, session.news)
+            self._referee = referee = Referee(session.log, session.recovered, session.outbox, publish, *entered)
             if given is None and chosen == VIRTUAL:
                 given = msgspec.structs.replace(self._source.match, id=f"virtual-{game}-{int(time.time())}")  # type: ignore[attr-defined]
             if given is not None:
@@ -245,7 +250,7 @@ class _Job:
                 self._settings.log.parent,
                 recorder,
                 live=live,
-                figures=self._figures,
+                figures=lambda: self._figures() | ({} if session.courier is None else {"webhook": session.courier.figures()}),
             )
             self._end_on_signals(self._monitor)
             if chosen == VIRTUAL:

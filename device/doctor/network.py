@@ -13,6 +13,7 @@ from device.doctor.finding import Finding
 from device.messaging.address import parse_url
 from device.messaging.link import open_link
 from device.settings import Settings
+from device.webhook import Receiver
 from rules.errors import BrokerRefused, NovussError
 
 
@@ -34,6 +35,23 @@ def broker(settings: Settings, environ: Mapping[str, str] = os.environ) -> Findi
         return Finding("broker", "wrong", str(error), "start it (sudo systemctl start mosquitto), check [mqtt] url and the network")
     who = f" as {address.user}" if address.user else " without a user"
     return Finding("broker", "ok", f"{address} answers (MQTT {protocol}) and takes this table{who}")
+
+
+def webhook(settings: Settings) -> Finding:
+    """Whether the club's own software can be told; nothing is sent to it."""
+    if not Receiver.wanted(settings):
+        return Finding("webhook", "skipped", "nobody is told of results ([webhook] url)")
+    receiver = Receiver(settings)
+    try:
+        host = receiver.check()
+    except NovussError as error:
+        return Finding("webhook", "wrong", str(error), "mend that file or address ([webhook])")
+    try:
+        receiver.reach()
+    except NovussError as error:
+        remedy = "start it, check address and certificate; outside the hall's network the service needs a drop-in: docs/webhook.md"
+        return Finding("webhook", "warning", f"{error}; results wait until it does", remedy)
+    return Finding("webhook", "ok", f"{host} answers, headers and template can be used")
 
 
 def board_port(settings: Settings) -> Finding:

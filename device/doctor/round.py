@@ -33,6 +33,7 @@ def examine(config: Path | None = None, environ: Mapping[str, str] = os.environ)
         lambda: machine.temperature(sample),
         lambda: network.broker(settings, environ),
         lambda: network.board_port(settings),
+        lambda: network.webhook(settings),
         machine.service,
     ]
     for check in checks:

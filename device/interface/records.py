@@ -288,6 +288,20 @@ class ReplayDone(Record, frozen=True, kw_only=True):
     schema: str = "novuss.replay_done/1"
 
 
+class News(Record, frozen=True, kw_only=True):
+    """What the webhook posts: a set (in `set`) or the match has ended, or what was told before is another after a judge's decision."""
+
+    seq: int
+    event: Literal["set", "match", "correction"]
+    table: str
+    match_id: str
+    entry: int
+    at: At
+    set: FinishedSet | None
+    match: MatchState
+    schema: str = "novuss.news/1"
+
+
 # What a table takes; everything else it says.
 HEARD: Final = (topics.JUDGE, topics.REPLAY)
 # Which records a topic carries.

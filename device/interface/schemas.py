@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from device.interface.records import HEARD, MESSAGES
+from device.interface.records import HEARD, MESSAGES, News
 from rules.facts import Entry
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -16,8 +16,8 @@ _SAID: Final = frozenset(record.__name__ for topic, kinds in MESSAGES.items() if
 
 
 def records() -> dict[str, type[msgspec.Struct]]:
-    """Every record that stands for itself: the messages', and a line of the match log."""
-    return {record.__name__: record for kinds in MESSAGES.values() for record in kinds} | {"Entry": Entry}
+    """Every record that stands for itself: the messages', the webhook's, and a line of the match log."""
+    return {record.__name__: record for kinds in MESSAGES.values() for record in kinds} | {"News": News, "Entry": Entry}
 
 
 def components(kinds: Iterable[type[msgspec.Struct]], kept_at: str) -> dict[str, Any]:

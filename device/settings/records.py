@@ -95,6 +95,17 @@ class BoardSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     port: Annotated[int, Meta(ge=0, le=LAST_PORT), _does("port; the next free one when it is taken", flag="--port")] = 8080
 
 
+class WebhookSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A club's own software that hears by HTTP POST when a set or a match ends. What is secret stands in files that others cannot read."""
+
+    url: Annotated[str | None, _does("http:// or https:// address to post to; not set: nobody is told")] = None
+    url_file: Annotated[Path | None, _does("file that holds the address, where the address itself is the secret; mode 640")] = None
+    headers_file: Annotated[Path | None, _does("file with headers, one a line, e.g. Authorization: Bearer ...; mode 640")] = None
+    template: Annotated[Path | None, _does("what to post, as a Jinja template: .json, .xml, .form, text; not set: everything as JSON")] = (
+        None
+    )
+
+
 class DataSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is kept, and where."""
 
@@ -112,6 +123,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     match: MatchSettings = MatchSettings()
     mqtt: MqttSettings = MqttSettings()
     board: BoardSettings = BoardSettings()
+    webhook: WebhookSettings = WebhookSettings()
     data: DataSettings = DataSettings()
 
 

@@ -126,7 +126,8 @@ def test_running_it_again_keeps_passwords_and_authority_and_adds_a_table(plan: B
     before = {name: (folder / name).read_bytes() for name in ("ca.pem", "server.pem", "passwords/1", "passwords/judge")}
     write_broker_files(BrokerPlan(folder=folder, tables=["1", "2"], names=["hall.local"], user="root"))
     assert {name: (folder / name).read_bytes() for name in before} == before
-    assert [line.split(":")[0] for line in (folder / "users").read_text().splitlines()] == ["1", "2", "board", "judge", "hub", "home-assistant"]
+    users = [line.split(":")[0] for line in (folder / "users").read_text().splitlines()]
+    assert users == ["1", "2", "board", "judge", "hub", "home-assistant"]
     write_broker_files(BrokerPlan(folder=folder, tables=["1"], names=["hall.local", "10.0.0.5"], user="root"))
     assert (folder / "ca.pem").read_bytes() == before["ca.pem"]
     shown = subprocess.run(

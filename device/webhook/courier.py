@@ -1,0 +1,113 @@
+"""Takes news from their outbox to the receiver, in order, again and again until each is taken; in a thread of its own."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from device.messaging.backoff import Backoff
+from device.storage.lines import LineFile
+from device.storage.outbox import Item, Outbox
+from device.webhook.desk import BEGIN
+from device.webhook.request import Refused
+from rules.errors import NovussError
+
+_log = logging.getLogger(__name__)
+
+Post = Callable[[Mapping[str, Any], str], None]
+# Seconds: soon after a hiccup, every five minutes through a night in which the club's machine is off.
+FIRST_S: Final = 1.0
+LONGEST_S: Final = 300.0
+# Tries of a piece of news that the receiver refuses for what it is, before those behind it go first: it may be a fault being mended.
+REFUSALS: Final = 5
+# What was refused that often, for people to look at.
+ASIDE: Final = "refused.jsonl"
+CLOSE_S: Final = 1.0
+
+
+class Courier:
+    """A context: inside it, what is put into `outbox` reaches the receiver."""
+
+    def __init__(self, outbox: Outbox, post: Post, folder: Path, backoff: Backoff | None = None) -> None:
+        self._outbox = outbox
+        self._post = post
+        self._folder = folder
+        self._backoff = backoff or Backoff(FIRST_S, LONGEST_S)
+        self._changed = threading.Condition()
+        self._closing = False
+        self._problem: str | None = None
+        self._refused = 0
+        self._thread = threading.Thread(target=self._run, name="webhook", daemon=True)
+        outbox.on_put = self._wake
+
+    def __enter__(self) -> Courier:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        # One that is being sent may take longer; it is sent again, under the same identity, at the next start.
+        self._thread.join(CLOSE_S)
+
+    def figures(self) -> dict[str, object]:
+        """For the health topic."""
+        return {"waiting": self._outbox.waiting, "refused": self._refused, "problem": self._problem}
+
+    def _run(self) -> None:
+        refusals = 0
+        while not self._closing:
+            item = next(iter(self._outbox.read(self._outbox.sent_seq + 1, 1)), None)
+            if item is None:
+                with self._changed:
+                    self._changed.wait_for(lambda: self._closing or self._outbox.waiting > 0)
+                continue
+            try:
+                self._deliver(item)
+            except NovussError as error:
+                refusals = refusals + 1 if isinstance(error, Refused) else 0
+                if str(error) != self._problem:
+                    _log.warning("webhook: %s; it is tried again", error)
+                self._problem = str(error)
+                if refusals >= REFUSALS and self._set_aside(item):
+                    refusals = 0
+                    continue
+                with self._changed:
+                    self._changed.wait_for(lambda: self._closing, self._backoff.next_s())
+            else:
+                self._problem, refusals = None, 0
+                self._taken(item)
+
+    def _deliver(self, item: Item) -> None:
+        if item.topic != BEGIN:
+            news = msgspec.json.decode(item.payload, type=dict[str, Any])
+            self._post(news, f"{news['table']}/{news['match_id']}/{news['seq']}")
+
+    def _taken(self, item: Item) -> None:
+        self._backoff.reset()
+        self._outbox.mark_sent(item.seq)
+
+    def _set_aside(self, item: Item) -> bool:
+        try:
+            aside = LineFile(self._folder / ASIDE)
+            try:
+                aside.append(item.payload)
+            finally:
+                aside.close()
+        except NovussError as error:
+            _log.warning("webhook: %s", error)
+            return False
+        self._refused += 1
+        _log.warning("webhook: refused %d times and set aside in %s: %s", REFUSALS, self._folder / ASIDE, self._problem)
+        self._taken(item)
+        return True
+
+    def _wake(self) -> None:
+        with self._changed:
+            self._changed.notify_all()

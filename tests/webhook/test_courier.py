@@ -1,0 +1,131 @@
+"""From the outbox to a real receiver on loopback: everything once, in order, whatever the receiver does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from device.doctor.network import webhook as looked_at
+from device.messaging.backoff import Backoff
+from device.settings import Settings
+from device.webhook import Courier, Receiver, open_news
+from device.webhook.courier import ASIDE, REFUSALS
+from rules.errors import InputUnusable
+from tests.parts.brokers import wait_until
+from tests.webhook.conftest import Club
+
+SettingsOf = Callable[..., Settings]
+NEWS = {"event": "set", "table": "7", "match_id": "m1", "set": {"winner": 'Žanis "Z" O\'Neil'}}
+QUICK = (0.01, 0.02)
+
+
+def delivered(folder: Path, receiver: Receiver, until: Callable[[], object], new: int = 0) -> None:
+    """One run of the courier, ended once `until` is so."""
+    with open_news(folder) as waiting:
+        for _ in range(new):
+            waiting.put("set", NEWS)
+        with Courier(waiting, receiver.post, folder, Backoff(*QUICK)) as courier:
+            assert wait_until(lambda: until() and waiting.waiting == 0), courier.figures()
+
+
+def taken(club: Club) -> list[int]:
+    return [news["seq"] for news in club.taken()]
+
+
+def test_news_come_in_order_with_an_identity_that_stays(club: Club, settings_of: SettingsOf, tmp_path: Path) -> None:
+    club.answers = [500, 200, 503, 404, 200]
+    delivered(tmp_path, Receiver(settings_of(url=club.url)), lambda: len(taken(club)) == 3, new=3)
+    assert taken(club) == [1, 2, 3]
+    asked = [(path, headers["Idempotency-Key"]) for path, headers, _ in club.asked if path != "taken"]
+    assert asked == [("/results?club=1", f"7/m1/{seq}") for seq in (1, 1, 2, 2, 2, 3)]
+    assert club.asked[0][1]["Content-Type"] == "application/json"
+
+
+def test_a_receiver_that_is_away_over_a_restart_gets_everything_once(club: Club, settings_of: SettingsOf, tmp_path: Path) -> None:
+    receiver = Receiver(settings_of(url=club.url))
+    club.close()
+    with open_news(tmp_path) as waiting:
+        waiting.put("set", NEWS)
+        with Courier(waiting, receiver.post, tmp_path, Backoff(*QUICK)) as courier:
+            assert wait_until(lambda: "does not answer" in str(courier.figures()["problem"]))
+            assert courier.figures()["waiting"] == 1
+    club.open()
+    delivered(tmp_path, receiver, lambda: len(taken(club)) == 2, new=1)
+    delivered(tmp_path, receiver, lambda: len(taken(club)) == 3, new=1)
+    assert taken(club) == [1, 2, 3]
+
+
+def test_what_is_refused_again_and_again_does_not_hold_up_what_follows(club: Club, settings_of: SettingsOf, tmp_path: Path) -> None:
+    club.answers = [422] * REFUSALS
+    delivered(tmp_path, Receiver(settings_of(url=club.url)), lambda: taken(club) == [2], new=2)
+    assert [json.loads(line)["seq"] for line in (tmp_path / ASIDE).read_text().splitlines()] == [1]
+
+
+def test_a_template_says_what_is_posted_and_a_mended_one_counts_at_once(club: Club, settings_of: SettingsOf, tmp_path: Path) -> None:
+    template = tmp_path / "result.json"
+    template.write_text('{"who": {{ set.winer | tojson }}}', encoding="utf-8")
+    receiver = Receiver(settings_of(url=club.url, template="result.json"))
+    with open_news(tmp_path / "w") as waiting, Courier(waiting, receiver.post, tmp_path / "w", Backoff(*QUICK)) as courier:
+        waiting.put("set", NEWS)
+        assert wait_until(lambda: "result.json: cannot be filled in" in str(courier.figures()["problem"]))
+        template.write_text('{"who": {{ set.winner | tojson }}}', encoding="utf-8")
+        assert wait_until(lambda: club.taken() == [{"who": NEWS["set"]["winner"]}])  # type: ignore[index]
+        assert wait_until(lambda: courier.figures() == {"waiting": 0, "refused": 0, "problem": None})
+
+
+def test_a_template_reaches_nothing_but_its_news(settings_of: SettingsOf, tmp_path: Path, club: Club) -> None:
+    (tmp_path / "t.txt").write_text("{{ ''.__class__.__mro__[1].__subclasses__() }}", encoding="utf-8")
+    with pytest.raises(InputUnusable, match=r"t\.txt: cannot be filled in"):
+        Receiver(settings_of(url=club.url, template="t.txt")).post(NEWS, "1")
+
+
+def test_secrets_travel_as_headers_and_stand_in_files_that_others_cannot_read(club: Club, settings_of: SettingsOf, tmp_path: Path) -> None:
+    headers, address = tmp_path / "headers", tmp_path / "address"
+    headers.write_text("Authorization: Bearer s3cret\nX-Table: 7\n", encoding="utf-8")
+    address.write_text(club.url + "\n", encoding="utf-8")
+    receiver = Receiver(settings_of(url_file="address", headers_file="headers"))
+    headers.chmod(0o640)
+    address.chmod(0o644)
+    with pytest.raises(InputUnusable, match="address: can be read by everybody"):
+        receiver.check()
+    address.chmod(0o640)
+    receiver.post(NEWS, "1")
+    assert club.asked[0][1]["Authorization"] == "Bearer s3cret"
+    headers.chmod(0o644)
+    with pytest.raises(InputUnusable, match="headers: can be read by everybody"):
+        receiver.check()
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"url": "ftp://host/x"}, "write http"),
+        ({"url": "http://"}, "write http"),
+        ({"url": "http://host:x/"}, "write http"),
+        ({"url": "http://user:pass@host/"}, "no user and password"),
+        ({"url": "http://host/a b"}, "write http"),
+        ({"url": "http://host/\r\nX: y"}, "write http"),
+        ({"url": "http://host/", "headers_file": "none"}, "none: cannot be read"),
+        ({"url": "http://host/", "headers_file": "bad-headers"}, "bad-headers:2: is no header"),
+        ({"url": "http://host/", "template": "bad.json"}, "is no template"),
+    ],
+)
+def test_what_cannot_be_used_is_told_at_the_start(settings_of: SettingsOf, tmp_path: Path, values: dict[str, str], said: str) -> None:
+    (tmp_path / "bad-headers").write_text("A: b\nno header\n", encoding="utf-8")
+    (tmp_path / "bad-headers").chmod(0o600)
+    (tmp_path / "bad.json").write_text("{% if %}", encoding="utf-8")
+    settings = settings_of(**values)
+    with pytest.raises(InputUnusable, match=said):
+        Receiver(settings).check()
+    assert looked_at(settings).level == "wrong"
+
+
+def test_the_doctor_tells_whether_somebody_listens(club: Club, settings_of: SettingsOf) -> None:
+    assert looked_at(Settings()).level == "skipped"
+    assert looked_at(settings_of(url=club.url)).level == "ok"
+    club.close()
+    assert looked_at(settings_of(url=club.url)).level == "warning"
+    assert club.asked == []
