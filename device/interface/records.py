@@ -14,8 +14,8 @@ from device.evidence.shelf import Holding
 from device.health import Throttling
 from device.messaging.replay import ReplayRequest
 from device.storage.match_log import Reason
-from rules.facts import Incident, Judge, Player, Record, SeenDiscs, Stroke
-from rules.orders import KeepEvidence, SetClock, Span, StartMatch
+from rules.facts import Incident, Judge, Picture, Player, Record, SeenDiscs, Stroke
+from rules.orders import KINDS, Span
 from rules.ruling import MatchResult, Place, Ruling
 from rules.stats import Figures
 from rules.table import Side
@@ -223,30 +223,11 @@ class RulingMessage(Ruling, frozen=True, kw_only=True):
     judge: Judge | UnsetType = UNSET
 
 
-class JudgeCommand(Judge, frozen=True, kw_only=True):
-    """A command that is ruled on; `preview` only asks what it would do."""
-
-    correlation: str | None = None
-    preview: bool = False
-
-
-class StartMatchCommand(StartMatch, frozen=True, kw_only=True):
-    """Begin a match."""
-
-    correlation: str | None = None
-    preview: bool = False
-
-
-class ClockCommand(SetClock, frozen=True, kw_only=True):
-    """Start a clock or take it away."""
-
-    correlation: str | None = None
-
-
-class KeepEvidenceCommand(KeepEvidence, frozen=True, kw_only=True):
-    """Keep a clip, or let it go."""
-
-    correlation: str | None = None
+def _as_command(order: type[msgspec.Struct]) -> type[msgspec.Struct]:
+    """What is sent on `judge`: the order, with the sender's mark; `preview` only asks what it would do."""
+    fields = [("correlation", str | None, None), ("preview", bool, False)]
+    named = {"__doc__": order.__doc__}
+    return msgspec.defstruct(f"{order.__name__}Command", fields, bases=(order,), namespace=named, frozen=True, kw_only=True)
 
 
 class JudgeResult(Record, frozen=True, kw_only=True):
@@ -310,6 +291,7 @@ MESSAGES: Final[dict[topics.Topic, tuple[type[msgspec.Struct], ...]]] = {
     topics.HEALTH: (Health,),
     topics.CALIBRATION: (Calibration,),
     topics.DISCS: (SeenDiscs,),
+    topics.PICTURE: (Picture,),
     topics.MATCH: (MatchState,),
     topics.CLOCK: (Clock,),
     topics.STATS: (Figures,),
@@ -317,7 +299,7 @@ MESSAGES: Final[dict[topics.Topic, tuple[type[msgspec.Struct], ...]]] = {
     topics.STROKE: (StrokeMessage,),
     topics.RULING: (RulingMessage,),
     topics.INCIDENT: (IncidentMessage,),
-    topics.JUDGE: (JudgeCommand, StartMatchCommand, ClockCommand, KeepEvidenceCommand),
+    topics.JUDGE: tuple(_as_command(order) for order in (Judge, *KINDS.values())),
     topics.JUDGE_RESULT: (JudgeResult,),
     topics.REPLAY: (ReplayRequest,),
     topics.REPLAY_RESULT: (ReplayMessage, ReplayDone),
