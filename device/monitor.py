@@ -21,6 +21,7 @@ from device import health, topics
 from device.blind_guard import BlindGuard
 from device.drift_guard import DriftGuard
 from device.evidence.recorder import LATE_S, Recorder
+from device.live_view import LiveView
 from device.messaging.judge import JudgeRequest
 from device.referee import Referee
 from device.service import Service
@@ -29,7 +30,7 @@ from device.sources.frame import Adjustable, Frame, Source
 from device.timing import Timing
 from rules.errors import Bug, InputUnusable, StorageFailed
 from rules.facts import Entry, Incident, SeenDiscs, Stroke
-from rules.orders import SetClock
+from rules.orders import SetClock, ShowTable
 from vision.motion.shutter import USUAL_EXPOSURE_S, Shutter
 from vision.watcher import Watcher
 
@@ -74,6 +75,7 @@ class Monitor:
         self._watcher = Watcher(camera)
         self._blind = BlindGuard()
         self._guard = DriftGuard(camera.calibration)
+        self._view = LiveView(camera, publish)
         self._no_calls = 0
         self._shot_clock = ShotClock()
         self._facts: queue.Queue[Fact] = queue.Queue(WAITING_FACTS)
@@ -89,12 +91,14 @@ class Monitor:
         reporter = threading.Thread(target=self._report_health, name="health", daemon=True)
         reporter.start()
         self._guard.start()
+        self._view.start()
         try:
             self._watch()
         finally:
             self._ended.set()
             self._service.stopping()
             self._guard.stop()
+            self._view.close()
             in_hurry = self._stopping.is_set() or self._failure is not None
             if self._recorder is not None:
                 self._recorder.end(hurry=in_hurry)
@@ -114,7 +118,13 @@ class Monitor:
 
     def on_judge(self, request: JudgeRequest) -> None:
         """A judge's command from the broker; answered once it has been ruled on, in the order of everything else."""
-        self._hand_over(request, wait=False)
+        command = request.command
+        if not isinstance(command, ShowTable):
+            self._hand_over(request, wait=False)
+            return
+        if not request.preview:
+            self._view.ask(show=command.show)
+        request.accept()
 
     def _watch(self) -> None:
         shown_ns = -LIVE_INTERVAL_NS
@@ -131,6 +141,7 @@ class Monitor:
                 shown_ns = frame.t_ns
                 seen = self._watcher.discs
                 self._publish(topics.DISCS, seen)
+                self._view.offer(frame, seen, self._watcher.foreign.mask if self._watcher.hands else None, self._referee.state)
                 if self._live and self._shot_clock.begins(seen, self._referee.state, moving=self._watcher.moving):
                     self._hand_over(JudgeRequest(SetClock(command="clock", span="stroke"), None, _nobody_asked), wait=False)
                 if not self._referee.has_match and not self._watcher.moving and not self._watcher.hands:

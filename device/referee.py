@@ -23,7 +23,7 @@ from device.webhook.desk import NewsDesk
 from rules.errors import NovussError, OutboxFull, StorageFailed
 from rules.facts import Entry, Incident, Judge, Lifted, Match, SeenDiscs, Touched
 from rules.fold import State, match_state, start, step
-from rules.orders import SPANS_S, KeepEvidence, SetClock, StartMatch
+from rules.orders import SPANS_S, KeepEvidence, SetClock, ShowTable, StartMatch
 from rules.ruling import Ruling
 from rules.start_position import colours_at_start, match_at_start
 from rules.state import Core
@@ -175,6 +175,8 @@ class Referee:
                 self._clerk.hold(command, request)
             elif isinstance(command, StartMatch):
                 self._start_as_told(command, request)
+            elif isinstance(command, ShowTable):
+                request.refuse("no camera watches this table")
             elif self._state is None:
                 request.refuse("no match has been started")
             elif request.preview:

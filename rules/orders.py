@@ -1,4 +1,4 @@
-"""What a judge may send besides a log entry: begin a match, set the clock; and the question what a command would do."""
+"""What a judge may send besides a log entry: begin a match, set the clock, keep a clip, see the table."""
 
 from __future__ import annotations
 
@@ -41,5 +41,18 @@ class KeepEvidence(msgspec.Struct, frozen=True, kw_only=True):
     by: str | None = None
 
 
-Order = Judge | StartMatch | SetClock | KeepEvidence
-KINDS: Final[dict[str, type[Order]]] = {"start_match": StartMatch, "clock": SetClock, "keep_evidence": KeepEvidence}
+class ShowTable(msgspec.Struct, frozen=True, kw_only=True):
+    """Show the camera's picture of the whole table for a while, or, with `show` false, no longer."""
+
+    command: Literal["show_table"]
+    show: bool = True
+    by: str | None = None
+
+
+Order = Judge | StartMatch | SetClock | KeepEvidence | ShowTable
+KINDS: Final[dict[str, type[Order]]] = {
+    "start_match": StartMatch,
+    "clock": SetClock,
+    "keep_evidence": KeepEvidence,
+    "show_table": ShowTable,
+}

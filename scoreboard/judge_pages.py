@@ -22,7 +22,7 @@ from starlette.routing import Route
 from rules.errors import InputUnusable
 from rules.facts import Judge
 from rules.judge import is_in_book, sanction_of
-from rules.orders import KINDS, SPANS_S, KeepEvidence, Order, SetClock, StartMatch
+from rules.orders import KINDS, SPANS_S, KeepEvidence, Order, SetClock, ShowTable, StartMatch
 from rules.rulesets import RULESETS
 from rules.start_position import colours_at_start
 from rules.words import CLAUSES, PHRASES
@@ -44,7 +44,7 @@ WARNINGS: Final = tuple(clause for clause, what in SANCTIONED.items() if what ==
 FAULTS: Final = tuple(clause for clause, what in SANCTIONED.items() if what in {"set", "penalty", "turn", "time"})
 AWARDS: Final = tuple(clause for clause, what in SANCTIONED.items() if what in {"match", "rest"})
 
-Command = Judge | SetClock | KeepEvidence
+Command = Judge | SetClock | KeepEvidence | ShowTable
 Sheet = Callable[[Lang], str]
 Act = Callable[[Request, Session], Awaitable[Response]]
 
@@ -249,7 +249,7 @@ class Console:
         return HTMLResponse(page, headers={"content-security-policy": policy})
 
     async def _events(self, request: Request, _session: Session) -> Response:
-        return self._pages.events(request, self._room, ("link", "discs", "match", "ruling", "cards", "clock", "evidence"))
+        return self._pages.events(request, self._room, ("link", "discs", "picture", "match", "ruling", "cards", "clock", "evidence"))
 
 
 def _not_done(error: Exception) -> Response:
