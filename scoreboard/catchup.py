@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from device import topics
+from rules.errors import UNREADABLE
 
 LAST_MESSAGES: Final = 50  # strokes and rulings asked for at the start: two dozen rulings with their strokes
 BEYOND: Final = 2**53  # from here there is nothing; the answer names the newest seq
@@ -42,7 +43,7 @@ class CatchUp:
         """The topic and payload of a message that came again; None for an end of an answer or another client's."""
         try:
             record = msgspec.json.decode(payload)
-        except msgspec.DecodeError:
+        except UNREADABLE:
             return None
         if not isinstance(record, dict) or record.get("correlation") != self._correlation:
             return None

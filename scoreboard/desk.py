@@ -10,6 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from device import topics
+from rules.errors import UNREADABLE
 from rules.orders import Order
 
 ANSWER_S: Final = 5.0  # a table that hasn't answered by then is off or out of reach
@@ -50,7 +51,7 @@ class Desk:
         """An answer came; those to other clients are not ours."""
         try:
             record = msgspec.json.decode(payload)
-        except msgspec.DecodeError:
+        except UNREADABLE:
             return
         if not isinstance(record, dict):
             return

@@ -21,7 +21,7 @@ PACED_S: Final[dict[Section, float]] = {
     "hall": 0.5,  # a hundred tables change all the time; a list that changes faster can't be read
 }
 RETRY_MS: Final = 1000  # how soon a browser comes back
-BOARD_SECTIONS: Final[tuple[Section, ...]] = ("link", "discs", "match", "ruling", "clock", "evidence")
+BOARD_SECTIONS: Final[tuple[Section, ...]] = ("link", "discs", "picture", "match", "ruling", "clock", "evidence")
 MAX_STREAMS: Final = 200  # open pages per board; a hall has tens
 
 Render = Callable[[Section], str]

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from rules.errors import InputUnusable
+from rules.errors import UNREADABLE, InputUnusable
 from rules.facts import Judge
 from rules.judge import is_in_book, sanction_of
 from rules.orders import KINDS, SPANS_S, KeepEvidence, Order, SetClock, ShowTable, StartMatch
@@ -182,7 +182,7 @@ class Console:
         body = await _body(request)
         try:
             form = msgspec.json.decode(body, type=MatchForm)
-        except msgspec.DecodeError as error:
+        except UNREADABLE as error:
             raise _Refused(f"no match: {error}") from error
         if form.force and session.role != "admin":
             raise _Refused("breaking off a match is for admins only", 403)
@@ -262,7 +262,7 @@ def _order(body: bytes) -> Command:
     try:
         name = str(msgspec.json.decode(body, type=Mapping[str, Any]).get("command"))
         order = msgspec.json.decode(body, type=KINDS.get(name, Judge))
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         raise _Refused(f"no judge command: {error}") from error
     if isinstance(order, StartMatch):
         raise _Refused("a match is begun by its own form")

@@ -104,7 +104,7 @@ class Pages:
             now = room.snapshot()
             if section == "evidence":
                 return msgspec.json.encode(evidence_view(now, lang, room.base, is_here=room.has_evidence)).decode()
-            return msgspec.json.encode(section_view(section, now, lang, self._clock_s())).decode()
+            return msgspec.json.encode(section_view(section, now, lang, self._clock_s(), room.base)).decode()
 
         return stream_of(room.hub, room.hub.stream(render, sections, room.key))
 
@@ -140,6 +140,13 @@ def board_routes(path: str, room_of: Callable[[Request], Room], pages: Pages) ->
     async def events(request: Request) -> Response:
         return pages.events(request, room_of(request))
 
+    async def picture(request: Request) -> Response:
+        """The newest picture of the camera; nothing, and no fault, when it has just gone."""
+        seen = room_of(request).snapshot().camera
+        if seen is None or seen.jpeg is None:
+            return Response(status_code=204)
+        return Response(seen.jpeg, media_type="image/jpeg", headers={"cache-control": "no-store"})
+
     async def healthz(request: Request) -> Response:
         room = room_of(request)
         now = room.snapshot()
@@ -150,6 +157,7 @@ def board_routes(path: str, room_of: Callable[[Request], Room], pages: Pages) ->
         Route(path, board),
         Route(f"{below}/overlay", overlay),
         Route(f"{below}/events", events),
+        Route(f"{below}/picture.jpg", picture),
         Route(f"{below}/healthz", healthz),
     ]
 

@@ -1,18 +1,21 @@
-"""Guided placing: where a ruling wants discs, and how far the nearest disc of that kind still is."""
+"""Guided placing: where a ruling wants discs, and how far the nearest disc of that kind, on the table or in a hand, still is."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
+from rules.facts import Held
 from rules.places import IN_PLACE_MM
+from rules.reading import SIGMAS
 from rules.table import Kind, Side
 from scoreboard.state import SlottedDisc
 
 Verb = Literal["place", "restore"]
 
+MOVED_MM: Final = 2.0  # of a disc that a hand is at, less is not told
 NEAR_MM: Final = 80.0  # a disc further off is not the one being placed
 KINDS: Final[dict[str, Kind]] = {"red": "red", "black": "black", "striker": "striker"}
 
@@ -29,7 +32,9 @@ class Target:
     from_x_mm: float | None = None
     from_y_mm: float | None = None
     off_mm: tuple[tuple[Side, float], ...] = ()
-    done: bool = False
+    about: bool = False  # in a hand, or beside one: how high it is isn't known
+    done: bool = False  # lies at rest within half a millimetre
+    accepted: bool = False  # lies near enough for the next stroke, its uncertainty considered
 
 
 def wanted(ruling: dict[str, Any], placing: tuple[dict[str, Any], ...] | None) -> list[tuple[Verb, dict[str, Any]]]:
@@ -41,8 +46,11 @@ def wanted(ruling: dict[str, Any], placing: tuple[dict[str, Any], ...] | None) -
     return [("restore" if item.get("id") in put_back else "place", item) for item in placing]
 
 
-def targets(asked: Iterable[tuple[Verb, dict[str, Any]]], seen: tuple[SlottedDisc, ...]) -> list[Target]:
-    """Every place asked for, each with the nearest seen disc of its kind; a disc serves one place."""
+def targets(asked: Iterable[tuple[Verb, dict[str, Any]]], seen: tuple[SlottedDisc, ...], held: Held | None = None) -> list[Target]:
+    """Every place asked for, each with the nearest seen disc of its kind; a disc serves one place.
+
+    What is in a hand is for the nearest place that is still open.
+    """
     out: list[Target] = []
     used: set[int] = set()
     for verb, item in asked:
@@ -58,7 +66,22 @@ def targets(asked: Iterable[tuple[Verb, dict[str, Any]]], seen: tuple[SlottedDis
         out.append(_target(verb, kind, x_mm, y_mm, str(item.get("clause", "")), near))
         if near is not None and out[-1].from_x_mm is not None:
             used.add(near.slot)
+    open_ones = [n for n, target in enumerate(out) if held is not None and target.kind == held.kind and not target.accepted]
+    if held is not None and open_ones:
+        n = min(open_ones, key=lambda n: math.hypot(held.x_mm - out[n].x_mm, held.y_mm - out[n].y_mm))
+        out[n] = _in_hand(out[n], held)
     return out
+
+
+def _in_hand(target: Target, held: Held) -> Target:
+    """Only what is surely a distance is told as one."""
+    off = _off(target.x_mm - held.x_mm, target.y_mm - held.y_mm, held.sigma_mm)
+    return replace(target, from_x_mm=held.x_mm, from_y_mm=held.y_mm, off_mm=off, about=True, done=False, accepted=False)
+
+
+def _off(dx_mm: float, dy_mm: float, least_mm: float) -> tuple[tuple[Side, float], ...]:
+    ways: tuple[tuple[Side, Side, float], ...] = (("E", "W", dx_mm), ("N", "S", dy_mm))
+    return tuple((there if mm > 0 else back, abs(mm)) for there, back, mm in ways if abs(mm) >= least_mm)
 
 
 def _kind(item: object) -> Kind | None:
@@ -75,9 +98,17 @@ def _target(verb: Verb, kind: Kind, x_mm: float, y_mm: float, clause: str, near:
     away = math.hypot(dx, dy)
     if away > NEAR_MM:
         return Target(verb, kind, x_mm, y_mm, clause)
-    off: list[tuple[Side, float]] = []
-    if abs(dx) >= IN_PLACE_MM / 2:
-        off.append(("E" if dx > 0 else "W", abs(dx)))
-    if abs(dy) >= IN_PLACE_MM / 2:
-        off.append(("N" if dy > 0 else "S", abs(dy)))
-    return Target(verb, kind, x_mm, y_mm, clause, near.disc.x_mm, near.disc.y_mm, tuple(off), done=away <= IN_PLACE_MM)
+    lies = near.disc.at_rest is not False
+    return Target(
+        verb,
+        kind,
+        x_mm,
+        y_mm,
+        clause,
+        near.disc.x_mm,
+        near.disc.y_mm,
+        _off(dx, dy, IN_PLACE_MM / 2 if lies else MOVED_MM),
+        about=not lies,
+        done=lies and away <= IN_PLACE_MM,
+        accepted=lies and away <= IN_PLACE_MM + SIGMAS * near.disc.sigma_mm,
+    )

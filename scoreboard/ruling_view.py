@@ -21,6 +21,7 @@ KIND_OF_ID: Final = {"r": "red", "b": "black"}  # contract: ids begin with the c
 NO_PIECE: Final = frozenset({"shaken", "returned", "placing"})  # questions of a review that are about no piece
 MAX_LINES: Final = 4  # what fits the panel from 5 m; the drawing shows every place
 SIGMAS: Final = 2.0  # contract: the band that is too close to call
+WHOLE_FROM_MM: Final = 10.0  # from here on tenths of a millimetre help nobody
 NEAR_MM: Final = 60.0  # a margin beyond this decides nothing and isn't drawn
 
 
@@ -91,17 +92,20 @@ def ruling_view(now: Snapshot, lang: Lang) -> dict[str, Any]:
     ruling, corrected = shown_ruling(now.rulings[-1])
     state = state_of(ruling)
     is_current = not match.id or ruling.get("match_id") in (None, match.id)  # what an ended match asked for is nothing to lay out now
-    where = targets(wanted(ruling, match.placing), now.discs) if is_current and not match.over else []
+    held = now.camera.held if now.camera is not None else None
+    where = targets(wanted(ruling, match.placing), now.discs, held) if is_current and not match.over else []
     to_do = [(_to_do(t, lang), t.done) for t in where]
     lines = [(said, False) for said in _readings(ruling, match, lang)] if state == "review" else to_do
-    waits = match.guided and any(not t.done for t in where)
+    waits = match.guided and any(not t.accepted for t in where)
+    following = next((t for t in where if not t.done), None)
     return _panel(
         state,
         title_of(state, ruling, lang),
         _text(state, ruling, match, lang),
         clauses=clauses_of(ruling),
         lines=_fitting(lines, lang),
-        targets=[[t.kind, t.x_mm, t.y_mm, t.from_x_mm, t.from_y_mm, t.done] for t in where],
+        targets=[[t.kind, t.x_mm, t.y_mm, t.from_x_mm, t.from_y_mm, t.done, t.about] for t in where],
+        following="" if following is None else _how_far(following, lang) or _to_do(following, lang),
         margin=margin_view(ruling, lang),
         tag=word("corrected", lang) if corrected else "",
         to_do=to_do,
@@ -117,6 +121,7 @@ def _panel(state: State, title: str, text: str, **more: object) -> dict[str, Any
         "clauses": [],
         "lines": [],
         "targets": [],
+        "following": "",
         "margin": None,
         "tag": "",
         "to_do": [],
@@ -246,12 +251,22 @@ def _to_do(target: Target, lang: Lang) -> str:
     text = word(target.verb, lang, what=word(f"place_{target.kind}", lang))
     if target.clause:
         text += f" ({target.clause})"
+    said = _how_far(target, lang)
+    return f"{text} – {said}" if said else text
+
+
+def _how_far(target: Target, lang: Lang) -> str:
+    """How far the disc is and which way it has to go; nothing where none is near."""
     if target.done:
-        return f"{text} – {word('in_place', lang)}"
-    if target.off_mm:
-        parts = [f"{mm:.{0 if mm >= 10 else 1}f}\u00a0mm\u00a0{PHRASES[lang][f'side_{side}']}" for side, mm in target.off_mm]
-        return f"{text} – {word('off_by', lang)} {', '.join(parts)}"
-    return text
+        return word("in_place", lang)
+    digits = [0 if target.about or mm >= WHOLE_FROM_MM else 1 for _, mm in target.off_mm]
+    parts = [
+        word("toward", lang, mm=f"{mm:.{n}f}", side=PHRASES[lang][f"side_{side}"])
+        for (side, mm), n in zip(target.off_mm, digits, strict=True)
+    ]
+    if target.about and target.from_x_mm is not None:
+        return word("in_hand", lang, where=", ".join(parts)) if parts else word("in_hand_over", lang)
+    return f"{word('off_by', lang)} {', '.join(parts)}" if parts else ""
 
 
 def margin_view(ruling: dict[str, Any], lang: Lang) -> dict[str, Any] | None:

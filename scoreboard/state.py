@@ -14,19 +14,23 @@ from typing import Any, Final, Literal
 import msgspec
 
 from device import topics
-from rules.facts import Player, SeenDisc, SeenDiscs
+from rules.errors import UNREADABLE
+from rules.facts import Picture, Player, SeenDisc, SeenDiscs
 from rules.ruling import Ruling
 from rules.stats import Figures
-from rules.table import SIDES, Colour, Kind, Side
+from rules.table import HALF_MM, SIDES, Colour, Kind, Side
 
 KEPT_RULINGS: Final = 40  # the console's cards, and the longest series with what a judge says meanwhile; the match log keeps the rest
 SLOTS: Final[dict[Kind, range]] = {"red": range(16), "black": range(16, 32), "striker": range(32, 34)}  # 25.2: 16 of each; a spare striker
 _READ: Final = frozenset(
     topic.name for topic in (topics.STATUS, topics.MATCH, topics.RULING, topics.CLOCK, topics.STATS, topics.STROKE, topics.EVIDENCE)
 )
+PICTURE_LASTS_S: Final = 3.0  # two come a second while there are any; an older one is no live picture
+JPEG: Final = b"\xff\xd8\xff"  # how each begins
+MAX_PICTURE: Final = 1_000_000  # bytes; the table sends some 30 kB
 MAX_NAME: Final = 60  # characters; longer names are cut, a page must not be flooded
 
-Section = Literal["link", "discs", "match", "ruling", "cards", "clock", "stats", "evidence", "hall"]
+Section = Literal["link", "discs", "picture", "match", "ruling", "cards", "clock", "stats", "evidence", "hall"]
 Monitor = Literal["unknown", "online", "offline"]
 
 
@@ -76,6 +80,9 @@ class Snapshot:
     monitor: Monitor = "unknown"
     picture_at_s: float | None = None  # monotonic time of the last live picture; None when only a retained one came
     discs: tuple[SlottedDisc, ...] = ()
+    camera: Picture | None = None  # what the camera sees, while the table sends it
+    camera_at_s: float = 0.0  # monotonic, when it came
+    camera_count: int = 0
     match: MatchView | None = None
     rulings: tuple[dict[str, Any], ...] = ()  # by seq, oldest first
     pieces: tuple[tuple[int, tuple[str, ...]], ...] = ()  # by entry of a stroke: the pieces that lay on the table before it
@@ -90,7 +97,7 @@ class Unreadable(ValueError):
 
 def connected(now: Snapshot, broker: bool) -> Snapshot:
     """The broker came or went; without it nothing is known of the monitor."""
-    return replace(now, broker=broker, monitor=now.monitor if broker else "unknown", picture_at_s=None)
+    return replace(now, broker=broker, monitor=now.monitor if broker else "unknown", picture_at_s=None, camera=None)
 
 
 def apply(
@@ -102,8 +109,12 @@ def apply(
     """
     if name == topics.DISCS.name:
         after = _discs(now, payload, retained, at_s)
-        guiding = now.rulings and any(now.rulings[-1].get(key) for key in ("place", "restore", "refolded"))
-        return after, ("discs", "ruling") if guiding else ("discs",)
+        asked = now.match is not None and now.match.placing
+        guiding = asked or (now.rulings and any(now.rulings[-1].get(key) for key in ("place", "restore", "refolded")))
+        changed: tuple[Section, ...] = ("discs", "ruling") if guiding else ("discs",)
+        return after, changed if after.camera is now.camera else ("picture", *changed)
+    if name == topics.PICTURE.name:
+        return _camera(now, payload, at_s), ("picture", "ruling")
     if name not in _READ:
         return now, ()
     record = _record(name, payload)
@@ -118,7 +129,8 @@ def apply(
     if name == topics.STROKE.name:
         return _stroke(now, record), ()
     if name == topics.STATUS.name:
-        return replace(now, monitor="online" if record.get("state") == "online" else "offline"), ("link",)
+        after = replace(now, monitor="online" if record.get("state") == "online" else "offline", camera=None)
+        return after, ("link", "picture", "ruling") if now.camera is not None else ("link",)
     if name == topics.MATCH.name:
         after = replace(now, match=read_match(record))
         if now.match is not None and after.match is not None and now.match.id != after.match.id:
@@ -141,7 +153,7 @@ def seq_of(payload: bytes) -> int:
 def _record(name: str, payload: bytes) -> dict[str, Any]:
     try:
         record = msgspec.json.decode(payload)
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         raise Unreadable(f"{name}: {error}") from error
     if not isinstance(record, dict):
         raise Unreadable(f"{name}: an object was expected, not {type(record).__name__}")
@@ -160,9 +172,22 @@ def _checked_ruling(record: dict[str, Any]) -> dict[str, Any]:
 def _discs(now: Snapshot, payload: bytes, retained: bool, at_s: float) -> Snapshot:
     try:
         seen = msgspec.json.decode(payload, type=SeenDiscs)
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         raise Unreadable(f"discs: {error}") from error
-    return replace(now, discs=slotted(now.discs, seen.discs), picture_at_s=now.picture_at_s if retained else at_s)
+    camera = now.camera if at_s - now.camera_at_s <= PICTURE_LASTS_S else None
+    return replace(now, discs=slotted(now.discs, seen.discs), camera=camera, picture_at_s=now.picture_at_s if retained else at_s)
+
+
+def _camera(now: Snapshot, payload: bytes, at_s: float) -> Snapshot:
+    try:
+        seen = msgspec.json.decode(payload, type=Picture)
+    except UNREADABLE as error:
+        raise Unreadable(f"picture: {error}") from error
+    if seen.jpeg is None:
+        return replace(now, camera=None)
+    if not seen.jpeg.startswith(JPEG) or len(seen.jpeg) > MAX_PICTURE or not 0 < seen.half_mm <= 2 * HALF_MM:
+        raise Unreadable("picture: no JPEG of a part of the table")
+    return replace(now, camera=seen, camera_at_s=at_s, camera_count=now.camera_count + 1)
 
 
 def _clock(running: Clock | None, record: dict[str, Any], at_s: float, now: datetime | None) -> Clock | None:

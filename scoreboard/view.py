@@ -22,12 +22,14 @@ MIN_SERIES: Final = 2  # one piece is no series
 NOT_FLAT_DEPTH_MM: Final = 60.0  # how far beyond the rail a disc may be drawn
 
 
-def section_view(section: Section, now: Snapshot, lang: Lang, at_s: float) -> dict[str, Any]:
-    """What the page is told about one section."""
+def section_view(section: Section, now: Snapshot, lang: Lang, at_s: float, base: str = "") -> dict[str, Any]:
+    """What the page is told about one section; addresses begin with `base`."""
     if section == "link":
         return link_view(now, at_s)
     if section == "discs":
         return discs_view(now)
+    if section == "picture":
+        return picture_view(now, base)
     if section == "match":
         return match_view(now, lang)
     if section == "cards":
@@ -77,6 +79,14 @@ def discs_view(now: Snapshot) -> dict[str, Any]:
         "black": on_board(now, "black"),
         "colours": colours_at_start([s.disc for s in now.discs]),
     }
+
+
+def picture_view(now: Snapshot, base: str) -> dict[str, Any]:
+    """Where the camera's picture is, and what part of the table it shows; an empty address when there is none."""
+    seen = now.camera
+    if seen is None:
+        return {"src": ""}
+    return {"src": f"{base}/picture.jpg?n={now.camera_count}", "x": seen.x_mm, "y": seen.y_mm, "half": seen.half_mm}
 
 
 def _clamp(value_mm: float, limit_mm: float) -> float:

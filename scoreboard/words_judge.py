@@ -54,6 +54,7 @@ JUDGE_WORDS: Final[dict[str, dict[Lang, str]]] = {
     # --- placing and clock
     "placing": {"lv": "Nolikšana", "en": "Placing", "de": "Auslegen"},
     "stroke_waits": {"lv": "Nākamais sitiens gaida", "en": "The next stroke waits", "de": "Der nächste Stoß wartet"},
+    "show_table": {"lv": "Kameras attēls", "en": "Camera picture", "de": "Kamerabild"},
     "clock": {"lv": "Pulkstenis", "en": "Clock", "de": "Uhr"},
     "clock_stroke": {"lv": "Sitiens 30 s", "en": "Stroke 30 s", "de": "Stoß 30 s"},
     "clock_told": {"lv": "Aicināts 5 s", "en": "Told to play 5 s", "de": "Aufgefordert 5 s"},

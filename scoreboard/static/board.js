@@ -3,6 +3,7 @@
 import { Clock } from "./clock.js";
 import { Evidence, Viewer } from "./evidence.js";
 import { follow } from "./link.js";
+import { Live } from "./live.js";
 import { showMargin } from "./margin.js";
 import { pictureCame, showLink } from "./staleness.js";
 import { Table, set, text } from "./table.js";
@@ -11,6 +12,7 @@ const words = document.body.dataset;
 const part = (name, root = document) => root.querySelector(`[data-part="${name}"]`);
 const figure = part("table");
 const table = figure && new Table(figure);
+const live = part("live") && new Live(part("live"));
 const clock = part("clock") && new Clock(part("clock"));
 const teams = Array.from(document.querySelectorAll("[data-team]"));
 const ruling = part("ruling");
@@ -51,6 +53,7 @@ function showTeam(node, team) {
 
 function showRuling(view) {
   if (table) table.showTargets(view.targets);
+  if (live) live.showTargets(view.targets, view.following);
   if (!ruling) return;
   set(ruling, "data-state", view.state);
   text(part("title", ruling), view.title);
@@ -94,7 +97,7 @@ function fill(name, values) {
 
 if (ruling) addEventListener("resize", fit);
 
-const show = { match: showMatch, ruling: showRuling, discs: (view) => table && table.show(view), clock: (view) => clock && clock.show(view), evidence: showEvidence };
+const show = { match: showMatch, ruling: showRuling, discs: (view) => table && table.show(view), picture: (view) => live && live.show(view), clock: (view) => clock && clock.show(view), evidence: showEvidence };
 
 follow(
   words.events,

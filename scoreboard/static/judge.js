@@ -4,6 +4,7 @@ import { ask, askAgain } from "./ask.js";
 import { Clock } from "./clock.js";
 import { Keep } from "./keep.js";
 import { follow } from "./link.js";
+import { Live } from "./live.js";
 import { showMargin } from "./margin.js";
 import { send } from "./send.js";
 import { pictureCame, showLink } from "./staleness.js";
@@ -13,6 +14,8 @@ import { showFound } from "./wizard.js";
 const words = document.body.dataset;
 const part = (name, root = document) => root.querySelector(`[data-part="${name}"]`);
 const table = new Table(part("table"));
+const asksForTable = document.querySelector('[data-do="show_table"]');
+const live = new Live(part("live"), { always: true, onShown: (isShown) => set(asksForTable, "aria-pressed", String(isShown)) });
 const clock = new Clock(part("clock"));
 const slots = Array.from(document.querySelectorAll("[data-card]"));
 const keep = new Keep(slots);
@@ -76,6 +79,7 @@ function showCard(slot, card) {
 
 function showPlacing(view) {
   table.showTargets(view.targets);
+  live.showTargets(view.targets, view.following);
   const panel = part("placing");
   panel.hidden = view.to_do.length === 0;
   text(part("waits", panel), view.waits);
@@ -100,6 +104,7 @@ const act = {
     consider({ command: "resolve", entry: cardOf(button).entry, assume: reading.assume });
   },
   wave_through: () => consider({ command: "wave_through" }),
+  show_table: (button) => send("/judge/command", { command: "show_table", show: button.getAttribute("aria-pressed") !== "true" }),
   clock: (button) => send("/judge/command", { command: "clock", span: button.dataset.span }),
   "clock-stop": () => send("/judge/command", { command: "clock", run: false }),
 };
@@ -156,6 +161,7 @@ document.addEventListener("change", (event) => {
 const show = {
   cards: showCards,
   ruling: showPlacing,
+  picture: (view) => live.show(view),
   clock: (view) => clock.show(view),
   evidence: (view) => keep.show(view),
   discs: (view) => {

@@ -24,7 +24,7 @@ export function follow(url, onSection, onLink, onRefused = null) {
     if (source) source.close();
     openedAt = performance.now();
     source = new EventSource(url);
-    for (const section of ["discs", "match", "ruling", "cards", "clock", "stats", "evidence", "hall"]) {
+    for (const section of ["discs", "picture", "match", "ruling", "cards", "clock", "stats", "evidence", "hall"]) {
       source.addEventListener(section, (event) => onSection(section, JSON.parse(event.data)));
     }
     source.addEventListener("link", (event) => {

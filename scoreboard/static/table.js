@@ -80,18 +80,25 @@ export class Table {
   }
 
   showTargets(targets) {
-    this.targets.forEach((node, n) => {
-      const target = targets[n];
-      node.setAttribute("visibility", target ? "visible" : "hidden");
-      if (!target) return;
-      const [kind, x, y, fromX, fromY, done] = target;
-      set(node, "class", `target ${kind}${done ? " done" : ""}`);
-      set(node, "transform", `translate(${x} ${-y})`);
-      const path = node.querySelector(".path");
-      path.setAttribute("x1", fromX === null ? 0 : fromX - x);
-      path.setAttribute("y1", fromY === null ? 0 : y - fromY);
-    });
+    drawTargets(this.targets, targets);
   }
+}
+
+export function drawTargets(nodes, targets) {
+  nodes.forEach((node, n) => {
+    const target = targets[n];
+    set(node, "visibility", target ? "visible" : "hidden");
+    if (!target) return;
+    const [kind, x, y, fromX, fromY, done, about] = target;
+    set(node, "class", `target ${kind}${done ? " done" : ""}${about ? " about" : ""}`);
+    set(node, "transform", `translate(${x} ${-y})`);
+    const dx = String(fromX === null ? 0 : fromX - x);
+    const dy = String(fromY === null ? 0 : y - fromY);
+    for (const [mark, across, down] of [[".path", "x1", "y1"], [".held", "cx", "cy"]]) {
+      set(node.querySelector(mark), across, dx);
+      set(node.querySelector(mark), down, dy);
+    }
+  });
 }
 
 export function set(node, name, value) {

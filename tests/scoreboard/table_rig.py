@@ -13,7 +13,7 @@ from device.messaging import JudgeRequest, Publisher
 from device.referee import NewMatch, Referee
 from device.storage import Outbox
 from device.storage.match_log import MatchLog
-from rules.facts import Disc, Entry, Match, SeenDisc, SeenDiscs
+from rules.facts import Disc, Entry, Match, Picture, SeenDisc, SeenDiscs
 from rules.fold import State, match_state
 from rules.log import fold_line
 from rules.ruling import Ruling
@@ -47,6 +47,10 @@ class RealTable:
         """Publish a live picture."""
         seen = [SeenDisc(kind=d.kind, x_mm=d.x_mm, y_mm=d.y_mm, sigma_mm=0.1, id=d.id) for d in discs]
         self._publisher.publish_state(topics.DISCS, SeenDiscs(discs=seen))
+
+    def show(self, picture: Picture) -> None:
+        """Publish what the camera sees."""
+        self._publisher.publish_state(topics.PICTURE, picture)
 
     @property
     def state(self) -> State:

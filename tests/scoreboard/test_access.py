@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from device.live_view import picture_of
 from device.sheet import log_as_html
 from rules.facts import Disc
 from scoreboard.hall import Hall
 from scoreboard.server import Scoreboard
 from tests.parts.brokers import Mosquitto, free_port
+from tests.parts.laying import laying
 from tests.scoreboard import board_game as game
 from tests.scoreboard.board_rig import sign_in, wait_until
 from tests.scoreboard.table_rig import RealTable, stroke
@@ -48,6 +50,8 @@ class Rooms:
         self.table.enter(stroke("S", "r1", y_mm=-374.4))
         self.table.enter(stroke("N", "r2"))
         wait_until(lambda: self.hall.tables == ("t1",))
+        film = laying().film(("red", 20.0, 440.0, 14.0))
+        self.picture = picture_of(film.frame, laying().camera, film.seen, film.hands, self.table.state.core.set.awaiting)
 
     def close(self) -> None:
         self.hall.stop()
@@ -84,6 +88,9 @@ def opened(page: Any, rooms: Rooms, name: str, theme: str) -> None:
     page.goto(f"{base}{path.get(name, '/judge')}?lang=lv&theme={theme}")
     if name in ("board", "overlay"):
         page.locator('[data-part=ruling][data-state="fault"]').wait_for()
+    if name in ("board", "console"):
+        rooms.table.show(rooms.picture)
+        page.locator("[data-part=live]").wait_for()
     if name == "hall":
         page.locator(".place").wait_for()
     if name == "stats":

@@ -296,8 +296,8 @@ def test_placing_is_guided_on_console_board_and_phone(desk: Scoreboard, broker: 
             page.get_by_text("The next stroke waits").wait_for()
         real.see([Disc(id="r9", kind="red", x_mm=3.0, y_mm=485.0)])
         for page in (console, board, phone):
-            page.locator("[data-line]", has_text="3.0\u00a0mm\u00a0W").wait_for()
-            assert page.locator('[data-target][visibility="visible"]').count() == 1
+            page.locator("[data-line]", has_text="3.0\u00a0mm toward\u00a0W").wait_for()
+            assert page.locator('.table [data-target][visibility="visible"]').count() == 1
         line = phone.locator("[data-line]", has_text="3.0").bounding_box()
         assert line is not None
         assert line["y"] + line["height"] <= 640, "on a phone it is seen without scrolling"

@@ -76,7 +76,7 @@ def test_ruling_appears_within_a_blink(scoreboard: Scoreboard, table: Table, ope
     assert page.locator("[data-part=ruling]").get_attribute("data-state") == "fault"
     assert page.locator("[data-clause]:visible").all_text_contents() == ["17.1.h", "17.1.p"]
     assert text(page, "margin-value") == "+2.3\u00a0±\u00a00.8\u00a0mm"
-    assert page.locator('[data-target][visibility="visible"]').count() == 2
+    assert page.locator('.table [data-target][visibility="visible"]').count() == 2
 
 
 def test_review_and_no_call_never_look_like_no_fault(scoreboard: Scoreboard, table: Table, open_page: Open) -> None:

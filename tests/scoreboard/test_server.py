@@ -111,7 +111,7 @@ def test_stream_starts_with_everything_and_beats_each_second(scoreboard: Scorebo
                 seen[event] = json.loads(line.removeprefix("data: "))
                 if event == "link":
                     beats.append(time.monotonic())
-    assert set(seen) == {"link", "discs", "match", "ruling", "clock", "evidence"}
+    assert set(seen) == {"link", "discs", "picture", "match", "ruling", "clock", "evidence"}
     assert seen["match"]["set"] == "Satz 3 von 5"
     assert 0.7 < beats[2] - beats[1] < 1.4
 

@@ -205,7 +205,7 @@ def test_guided_placing_counts_down_and_turns_done() -> None:
         return view["lines"][0]
 
     assert line(300.0, 0.0) == ("Place a red piece (17.3)", False)
-    assert line(3.0, 485.0) == ("Place a red piece (17.3) – still 3.0\u00a0mm\u00a0W", False)
+    assert line(3.0, 485.0) == ("Place a red piece (17.3) – still 3.0\u00a0mm toward\u00a0W", False)
     assert line(0.3, 484.8) == ("Place a red piece (17.3) – in place", True)
 
 

@@ -219,6 +219,7 @@ class _Parts:
         self._mask = mask
         _, self._labels, stats, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
         self._areas = stats[:, cv2.CC_STAT_AREA]
+        self._cut_off = np.unique(np.concatenate([self._labels[0], self._labels[-1], self._labels[:, 0], self._labels[:, -1]]))
 
     def _ring(self, at_px: Array, low_mm: float, high_mm: float) -> tuple[tuple[slice, slice], Mask]:
         """A part of the mask, and the ring in it."""
@@ -236,9 +237,11 @@ class _Parts:
         return float(self._mask[part][ring].mean()) if ring.any() else 0.0
 
     def is_alone(self, at_px: Array) -> bool:
-        """Whether what is in the face is no part of something larger."""
+        """Whether what is in the face is no part of something larger, or of something that the view cuts off."""
         part, ring = self._ring(at_px, 0.0, _RADIUS_MM)
         here = np.unique(self._labels[part][ring])
+        if np.isin(here[here > 0], self._cut_off).any():
+            return False
         return int(self._areas[here[here > 0]].sum()) < _LARGEST * np.pi * (_RADIUS_MM * _PX_PER_MM) ** 2
 
 
