@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibration.lens import Lens
 from calibration.opencv_adapter import undistorted
-from rules.errors import InputUnusable
+from rules.errors import UNREADABLE, InputUnusable
 from rules.table import CIRCLE_RADIUS_MM, HALF_MM, RAIL_HEIGHT_MM, SIDES, ZONE_LINE_MM, Side, Zone, clearances_mm
 
 Array = NDArray[np.float64]
@@ -121,7 +121,7 @@ def load_calibration(path: Path) -> Calibration:
         calibration = msgspec.json.decode(path.read_bytes(), type=Calibration)
     except OSError as error:
         raise InputUnusable(f"{path}: calibration file cannot be read ({error.strerror})") from error
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         raise InputUnusable(f"{path}: not a calibration file ({error})") from error
     if calibration.schema != "novuss.calibration/1" or len(calibration.rvec) != 3 or len(calibration.tvec) != 3:
         raise InputUnusable(f"{path}: not a calibration file of schema novuss.calibration/1")

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from rules.errors import InputUnusable, LensMismatch
+from rules.errors import UNREADABLE, InputUnusable, LensMismatch
 
 
 class Lens(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,7 +46,7 @@ def load_lens(path: Path) -> Lens:
         lens = msgspec.json.decode(path.read_bytes(), type=Lens)
     except OSError as error:
         raise InputUnusable(f"{path}: lens file cannot be read ({error.strerror})") from error
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         raise InputUnusable(f"{path}: not a lens file ({error})") from error
     shape_ok = len(lens.K) == 3 and all(len(row) == 3 for row in lens.K) and len(lens.dist) == 5
     if (

@@ -41,6 +41,8 @@ _COMMANDS: Final = {
 _STDIN: Final = {"-": "/dev/stdin"}  # the option parser would take a lone dash for an option
 
 
+# Pixels; 400 MB. A picture's header may promise anything, and OpenCV makes room for it first. It reads this when it is first imported.
+os.environ.setdefault("OPENCV_IO_MAX_IMAGE_PIXELS", str(1 << 27))
 # Small matrices only: threads of the linear algebra library would fight over the cores that capture and drawing need.
 # It reads these when numpy is first imported, which is after this module.
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):

@@ -35,7 +35,10 @@ def read_image(path: Path) -> NDArray[np.uint8]:
     for start, end in _ENDS.items():
         if data.startswith(start) and end not in data[-_TRAILING_BYTES:]:
             raise InputUnusable(f"{path}: picture is truncated (its end is missing); copy it again")
-    image = cv2.imdecode(np.frombuffer(data, dtype=np.uint8), cv2.IMREAD_COLOR)
+    try:
+        image = cv2.imdecode(np.frombuffer(data, dtype=np.uint8), cv2.IMREAD_COLOR)
+    except cv2.error as error:
+        raise InputUnusable(f"{path}: picture cannot be decoded, or is larger than any camera's ({error.err})") from error
     if image is None:
         raise InputUnusable(f"{path}: not a picture that can be decoded (JPEG, PNG, BMP, TIFF and WebP can)")
     if min(image.shape[:2]) < _MIN_SIDE_PX:

@@ -5,6 +5,13 @@ Lives in `rules` because every other room may import from here and none below it
 
 from __future__ import annotations
 
+from typing import Final
+
+import msgspec
+
+# What decoding JSON from outside can raise; the last by nesting that no record has.
+UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
 
 class NovussError(Exception):
     """Anything this product reports as one clear sentence. Exit status 1 unless a leaf says otherwise."""

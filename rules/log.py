@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from rules.check import one_of
-from rules.errors import EntryUnusable, LogUnusable
+from rules.errors import UNREADABLE, EntryUnusable, LogUnusable
 from rules.facts import Entry
 from rules.fold import State, start, step
 from rules.ruling import Ruling
@@ -21,7 +21,7 @@ def read_entry(line: bytes, number: int) -> Entry:
     try:
         entry = _decoder.decode(line)
         one_of(entry)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, EntryUnusable) as error:
+    except (*UNREADABLE, EntryUnusable) as error:
         raise LogUnusable(number, str(error)) from error
     return entry
 

@@ -9,7 +9,7 @@ from typing import IO, Final
 
 import msgspec
 
-from rules.errors import InputUnusable, LogUnusable
+from rules.errors import UNREADABLE, InputUnusable, LogUnusable
 from rules.log import rulings
 
 STDIN: Final = frozenset({"-", "/dev/stdin"})
@@ -62,6 +62,6 @@ def _whole_lines(file: IO[bytes]) -> Iterator[bytes]:
 def _is_json(line: bytes) -> bool:
     try:
         msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         return False
     return True

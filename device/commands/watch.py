@@ -34,10 +34,9 @@ from device.settings import Loaded, Settings
 from device.settings.live import LiveSettings
 from device.sources.choose import PICAMERA, VIRTUAL, default_source, open_source
 from device.sources.frame import Adjustable, Source
-from device.storage.lines import UNREADABLE
 from device.table_session import SessionSettings, TableSession
 from device.webhook import Receiver
-from rules.errors import InputUnusable, NovussError
+from rules.errors import UNREADABLE, InputUnusable, NovussError
 from rules.facts import Entry, Match
 from rules.fold import State
 from rules.ruling import Ruling

@@ -20,9 +20,8 @@ import msgspec
 from device.clock import wall_time
 from device.evidence.record import RECORD, STILL, Ground, Piece, Protection, is_name
 from device.storage.atomic import sync_folder, write_json
-from device.storage.lines import UNREADABLE
 from device.storage.match_log import Reason
-from rules.errors import InputUnusable, NovussError, StorageFailed
+from rules.errors import UNREADABLE, InputUnusable, NovussError, StorageFailed
 
 _log = logging.getLogger(__name__)
 

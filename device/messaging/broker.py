@@ -112,7 +112,11 @@ class EmbeddedBroker:
         await broker.start()
 
         async def let_in(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await broker.external_connected(StreamReaderAdapter(reader), _Writer(writer), "default")
+            try:
+                await broker.external_connected(StreamReaderAdapter(reader), _Writer(writer), "default")
+            finally:
+                # amqtt leaves a client that says nothing sensible connected.
+                writer.close()
 
         try:
             self._server = await asyncio.start_server(let_in, LOOPBACK, self.port)

@@ -10,8 +10,7 @@ from typing import Any
 import msgspec
 
 from device.messaging.link import Incoming
-from device.storage.lines import UNREADABLE
-from rules.errors import NovussError
+from rules.errors import UNREADABLE, NovussError
 from rules.facts import Judge
 from rules.orders import KINDS, Order
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import msgspec
 
 from device.messaging.link import Incoming
-from device.storage.lines import UNREADABLE
 from device.storage.outbox import Outbox
+from rules.errors import UNREADABLE
 
 # Messages for one request: enough for a set, little enough that live rulings are never far behind it; the answer says where to go on.
 LONGEST_REPLAY = 500

@@ -105,7 +105,8 @@ def _from_file(file: Path | None) -> _Layer:
     text = read_settings(file)
     try:
         tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    # ValueError: TOML's own errors, and numbers of thousands of digits; RecursionError: brackets in brackets, deeper than any setting.
+    except (ValueError, RecursionError) as error:
         raise InputUnusable(f'{file}: is not TOML: {error}; text stands in "quotes", a section\'s name in [brackets]') from error
     layer: _Layer = {}
     for section, table in tables.items():

@@ -29,8 +29,10 @@ class VideoSource:
             raise InputUnusable(f"{path}: file is empty")
         try:
             self._container = av.open(str(path))
-        except av.FFmpegError as error:
-            raise InputUnusable(f"{path}: not a video that can be read, or its index is cut off ({error.strerror})") from error
+        # UnicodeDecodeError: its title or another remark is damaged.
+        except (av.FFmpegError, UnicodeDecodeError) as error:
+            why = error.strerror if isinstance(error, av.FFmpegError) else error.reason
+            raise InputUnusable(f"{path}: not a video that can be read, or its index is cut off ({why})") from error
         if not self._container.streams.video:
             self._container.close()
             raise InputUnusable(f"{path}: holds no video stream")

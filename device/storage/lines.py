@@ -15,10 +15,7 @@ from pathlib import Path
 import msgspec
 
 from device.storage.atomic import sync_folder
-from rules.errors import InputUnusable, StorageFailed
-
-# What decoding bytes from outside can raise; the last by nesting that no record has.
-UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+from rules.errors import UNREADABLE, InputUnusable, StorageFailed
 
 
 class Damage(msgspec.Struct, frozen=True):

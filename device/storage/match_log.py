@@ -14,8 +14,8 @@ from typing import Any, Literal
 import msgspec
 
 from device.clock import WallTime, wall_time
-from device.storage.lines import UNREADABLE, Damage, LineFile, complete_lines
-from rules.errors import Bug, LogUnusable
+from device.storage.lines import Damage, LineFile, complete_lines
+from rules.errors import UNREADABLE, Bug, LogUnusable
 from rules.facts import Entry
 
 # Why there is no clip of an entry: not filming, a judge's own entry, not on the film, behind, disk or quota full, a failure.

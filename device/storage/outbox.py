@@ -17,10 +17,10 @@ from typing import Any
 import msgspec
 
 from device.storage.atomic import write_bytes
-from device.storage.lines import UNREADABLE, Damage, LineFile, Tail, complete_lines
+from device.storage.lines import Damage, LineFile, Tail, complete_lines
 from device.storage.sent_mark import Mark, SentMark
 from device.topics import Topic
-from rules.errors import OutboxFull, StorageFailed
+from rules.errors import UNREADABLE, OutboxFull, StorageFailed
 
 # Messages; two days of a table that nobody connected: 2,000 strokes a day, two messages each, and some incidents.
 WAITING_LIMIT = 10_000

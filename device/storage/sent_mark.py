@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from rules.errors import StorageFailed
+from rules.errors import UNREADABLE, StorageFailed
 
 # One slot: the record (about 80 bytes) padded; a sector is 512 bytes and is written whole.
 SLOT_BYTES = 512
@@ -64,6 +64,6 @@ def _decoded(slot: bytes) -> Mark:
     try:
         if int(checksum, 16) == zlib.crc32(record):
             return msgspec.json.decode(record, type=Mark)
-    except (ValueError, msgspec.DecodeError):
+    except (ValueError, *UNREADABLE):
         pass
     return Mark()
