@@ -34,9 +34,9 @@ def as_png(drawing: Drawing) -> bytes:
             if shape.stroke != "none":
                 cv2.circle(image, centre, radius, _bgr(shape.stroke), SCALE, cv2.LINE_AA, SHIFT)
         elif isinstance(shape, Line):
-            ends = (_fine(shape.x1), _fine(shape.y1)), (_fine(shape.x2), _fine(shape.y2))
+            ends = (_fine(shape.x), _fine(shape.y)), (_fine(shape.x2), _fine(shape.y2))
             cv2.line(image, *ends, _bgr(shape.stroke), max(round(shape.width * SCALE), 1), cv2.LINE_AA, SHIFT)
-        else:
+        elif isinstance(shape, Text):
             _text(image, shape)
     done, encoded = cv2.imencode(".png", image)
     if not done:

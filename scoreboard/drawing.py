@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -14,58 +14,56 @@ _TEMPLATES: Final = Environment(
 
 
 @dataclass(frozen=True, slots=True)
-class Rect:
-    """A filled rectangle; `opacity` 0 to 1."""
+class Shape:
+    """Something drawn at a place; `kind` is its name in the templates."""
 
     x: float
     y: float
+    kind: ClassVar[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Rect(Shape):
+    """A filled rectangle from its upper left corner; `opacity` 0 to 1."""
+
     width: float
     height: float
     fill: str
     opacity: float = 1.0
-    kind: Literal["rect"] = "rect"
+    kind: ClassVar[str] = "rect"
 
 
 @dataclass(frozen=True, slots=True)
-class Circle:
-    """A circle, filled or only its line."""
+class Circle(Shape):
+    """A circle about its centre, filled or only its line."""
 
-    x: float
-    y: float
     r: float
     fill: str = "none"
     stroke: str = "none"
-    kind: Literal["circle"] = "circle"
+    kind: ClassVar[str] = "circle"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A straight line."""
+class Line(Shape):
+    """A straight line from one end to the other."""
 
-    x1: float
-    y1: float
     x2: float
     y2: float
     stroke: str
     width: float = 1.0
-    kind: Literal["line"] = "line"
+    kind: ClassVar[str] = "line"
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """Words; `x` is their start, middle or end."""
+class Text(Shape):
+    """Words on a line; `x` is their start, middle or end."""
 
-    x: float
-    y: float
     text: str
     size: float
     fill: str
     anchor: Literal["start", "middle", "end"] = "start"
     bold: bool = False
-    kind: Literal["text"] = "text"
-
-
-Shape = Rect | Circle | Line | Text
+    kind: ClassVar[str] = "text"
 
 
 @dataclass(frozen=True, slots=True)
