@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from rules.facts import Held
 from rules.places import IN_PLACE_MM
 from rules.reading import SIGMAS
-from rules.table import Kind, Side
+from rules.table import PIECE_DIAMETER_MM, Kind, Side
 from scoreboard.state import SlottedDisc
 
 Verb = Literal["place", "restore"]
 
 MOVED_MM: Final = 2.0  # of a disc that a hand is at, less is not told
-NEAR_MM: Final = 80.0  # a disc further off is not the one being placed
+ALONE_MM: Final = PIECE_DIAMETER_MM - 1.0  # nearer than touching, 1 mm of errors: the place was free, so this is no neighbour
+NEAR_MM: Final = 120.0  # a disc put down further off is not yet on its way to the place
 KINDS: Final[dict[str, Kind]] = {"red": "red", "black": "black", "striker": "striker"}
 
 
@@ -46,31 +47,46 @@ def wanted(ruling: dict[str, Any], placing: tuple[dict[str, Any], ...] | None) -
     return [("restore" if item.get("id") in put_back else "place", item) for item in placing]
 
 
-def targets(asked: Iterable[tuple[Verb, dict[str, Any]]], seen: tuple[SlottedDisc, ...], held: Held | None = None) -> list[Target]:
-    """Every place asked for, each with the nearest seen disc of its kind; a disc serves one place.
+def targets(
+    asked: Iterable[tuple[Verb, dict[str, Any]]],
+    seen: Sequence[SlottedDisc],
+    held: Held | None = None,
+    known: Collection[str] | None = None,
+) -> list[Target]:
+    """Every place asked for, each with the disc that is to lie there, as far as one is seen; a disc serves one place.
 
-    What is in a hand is for the nearest place that is still open.
+    What is in a hand is for the nearest place that is still open. `known`: ids of what lay on the table before the stroke, if told.
     """
     out: list[Target] = []
-    used: set[int] = set()
+    left = list(seen)
     for verb, item in asked:
         kind = _kind(item)
         if kind is None:
             continue
         x_mm, y_mm = float(item["x_mm"]), float(item["y_mm"])
-        near = min(
-            (s for s in seen if s.disc.kind == kind and s.slot not in used),
-            key=lambda s: math.hypot(s.disc.x_mm - x_mm, s.disc.y_mm - y_mm),
-            default=None,
-        )
-        out.append(_target(verb, kind, x_mm, y_mm, str(item.get("clause", "")), near))
-        if near is not None and out[-1].from_x_mm is not None:
-            used.add(near.slot)
+        own = _own(x_mm, y_mm, item.get("id") if verb == "restore" else None, [s for s in left if s.disc.kind == kind], known)
+        out.append(_target(verb, kind, x_mm, y_mm, str(item.get("clause", "")), own))
+        if own is not None:
+            left.remove(own)
     open_ones = [n for n, target in enumerate(out) if held is not None and target.kind == held.kind and not target.accepted]
     if held is not None and open_ones:
         n = min(open_ones, key=lambda n: math.hypot(held.x_mm - out[n].x_mm, held.y_mm - out[n].y_mm))
         out[n] = _in_hand(out[n], held)
     return out
+
+
+def _own(x_mm: float, y_mm: float, name: object, seen: Sequence[SlottedDisc], known: Collection[str] | None) -> SlottedDisc | None:
+    """The disc that is being brought to a place: what is too near to be a neighbour, the one to put back, or a new one close by."""
+
+    def away_mm(slotted: SlottedDisc) -> float:
+        return math.hypot(slotted.disc.x_mm - x_mm, slotted.disc.y_mm - y_mm)
+
+    nearest = min(seen, key=away_mm, default=None)
+    if nearest is None or away_mm(nearest) < ALONE_MM:
+        return nearest
+    named = next((s for s in seen if name is not None and s.disc.id == name), None)
+    new = [s for s in seen if known is not None and s.disc.id is not None and s.disc.id not in known and away_mm(s) < NEAR_MM]
+    return named or min(new, key=away_mm, default=None)
 
 
 def _in_hand(target: Target, held: Held) -> Target:
@@ -96,8 +112,6 @@ def _target(verb: Verb, kind: Kind, x_mm: float, y_mm: float, clause: str, near:
         return Target(verb, kind, x_mm, y_mm, clause)
     dx, dy = x_mm - near.disc.x_mm, y_mm - near.disc.y_mm
     away = math.hypot(dx, dy)
-    if away > NEAR_MM:
-        return Target(verb, kind, x_mm, y_mm, clause)
     lies = near.disc.at_rest is not False
     return Target(
         verb,

@@ -93,7 +93,8 @@ def ruling_view(now: Snapshot, lang: Lang) -> dict[str, Any]:
     state = state_of(ruling)
     is_current = not match.id or ruling.get("match_id") in (None, match.id)  # what an ended match asked for is nothing to lay out now
     held = now.camera.held if now.camera is not None else None
-    where = targets(wanted(ruling, match.placing), now.discs, held) if is_current and not match.over else []
+    known = now.pieces[-1][1] if now.pieces else None
+    where = targets(wanted(ruling, match.placing), now.discs, held, known) if is_current and not match.over else []
     to_do = [(_to_do(t, lang), t.done) for t in where]
     lines = [(said, False) for said in _readings(ruling, match, lang)] if state == "review" else to_do
     waits = match.guided and any(not t.accepted for t in where)

@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 
 from device import topics
+from device.live_view import picture_of
+from rules.ruling import Place
 from scoreboard.server import Scoreboard
+from tests.parts.laying import laying
 from tests.scoreboard import board_game as game
 from tests.scoreboard.board_rig import Table
 
@@ -20,6 +23,7 @@ pytestmark = [
 ]
 UPDATES = 10_000
 P95_MS = 150.0
+PLACE = Place(kind="red", id="r9", x_mm=0.0, y_mm=485.0, clause="17.3")
 
 
 @pytest.fixture
@@ -44,12 +48,15 @@ def heap_and_nodes(page: Any) -> tuple[float, int]:
 
 def test_nodes_and_heap_are_flat_over_ten_thousand_updates(page: Any, table: Table) -> None:
     records = [game.ruling, game.fault, game.review, game.no_call]
+    film = laying().film(("red", 20.0, 440.0, 14.0))
+    pictures = [picture_of(film.frame, laying().camera, film.seen, film.hands, places) for places in ([], [PLACE])]
 
     def updates(first: int, last: int) -> None:
         for n in range(first, last):
             table.send(topics.DISCS, game.seen(game.wander(game.mid_game(), n)))
             if n % 10 == 0:
                 table.send(topics.RULING, records[n // 10 % 4](n))
+                table.send(topics.PICTURE, pictures[n // 10 % 2])
             if n % 5 == 0:
                 page.wait_for_timeout(20)
 

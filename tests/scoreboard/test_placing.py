@@ -108,6 +108,26 @@ def test_a_piece_in_a_hand_is_for_the_nearest_place_of_its_kind_that_is_still_op
     assert about((topics.PICTURE, held(0.0, 0.0, kind="striker"))) == [False, False, False]
 
 
+def test_a_neighbour_that_lay_there_before_is_not_told_to_move() -> None:
+    neighbour, new = ("r7", "red", 46.0, 455.0), ("r12", "red", 60.0, 440.0)
+    stroke = {"entry": 2, "before": {"discs": [{"id": d[0], "kind": d[1], "x_mm": d[2], "y_mm": d[3]} for d in (*LYING, neighbour)]}}
+
+    def says(*messages: tuple[topics.Topic, Any]) -> str:
+        return str(ruling_view(fold(*ASKED, *messages), "en")["following"])
+
+    assert says((topics.DISCS, live(neighbour))) == "Place a red piece (17.3)", "30 mm off: it touches the place"
+    assert says((topics.STROKE, stroke), (topics.DISCS, live(neighbour))) == "Place a red piece (17.3)"
+    assert says((topics.STROKE, stroke), (topics.DISCS, live(neighbour, new))) == "still 40\u00a0mm toward\u00a0W"
+    assert says((topics.DISCS, live(neighbour, ("r7", "red", 25.0, 440.0)))) == "still 5.0\u00a0mm toward\u00a0W"
+
+
+def test_a_piece_to_put_back_is_known_by_its_name_wherever_it_lies() -> None:
+    back = {"id": "b3", "x_mm": -340.0, "y_mm": 89.0, "clause": "13.8"}
+    match = (topics.MATCH, {**MATCH, "placing": [{**back, "kind": "black"}]})
+    ruled = (topics.RULING, game.fault(2, place=[], restore=[back]))
+    assert ruling_view(fold(match, ruled, (topics.DISCS, live())), "en")["following"] == "still 200\u00a0mm toward\u00a0S"
+
+
 def test_an_older_table_that_says_nothing_of_rest_counts_as_before() -> None:
     record = game.seen([("r9", "red", 20.2, 440.1)])
     assert ruling_view(fold(*ASKED, (topics.DISCS, record)), "en")["lines"][0][1]
