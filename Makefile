@@ -12,7 +12,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-all test-train train lint format bench bench-strokes system-packages clean fuzz
+.PHONY: help setup run test test-all test-train train lint format bench bench-strokes system-packages clean fuzz try-install
 AXE := node_modules/axe-core/axe.min.js
 
 help: ## this list
@@ -82,6 +82,9 @@ wheels: $(VENV)/.run-stamp ## every runtime dependency as a wheel for the Pi (aa
 	  && $(BIN)/python -c 'import json, sys; r = json.load(open(sys.argv[1]))["install"]; print("Python", sys.argv[2] + ":", len(r), "wheels,",  \
 	    sum("aarch64" in p["download_info"]["url"] for p in r), "of them built for aarch64")' $(PI_OUT)/pi-$$v.json $$v || exit 1; \
 	done
+
+try-install: $(VENV)/.dev-stamp ## the installer in a fresh Debian that systemd has booted; root, debootstrap and systemd-container are needed
+	@$(BIN)/python -m pytest tests/systemd/test_fresh_root.py -rs $(ARGS)
 
 fuzz: $(VENV)/.dev-stamp ## everything that takes bytes from outside, ten minutes each; ARGS="60 http board" for a minute of these
 	@$(BIN)/python -m tests.fuzz $(or $(ARGS),600)

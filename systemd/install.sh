@@ -117,7 +117,9 @@ restart() {
   udevadm control --reload && udevadm trigger --subsystem-match=video4linux --subsystem-match=media --subsystem-match=dma_heap
   systemctl daemon-reload
   systemctl enable --quiet $units
-  systemctl restart mosquitto.service $units
+  systemctl restart mosquitto.service novuss-board.service
+  # Not waited for: there is nothing to watch before `novuss setup`, and afterwards it is ready once the camera and the broker are.
+  systemctl restart --no-block novuss.service
 }
 
 remove() {

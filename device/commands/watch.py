@@ -154,7 +154,7 @@ def watch(
     logging.basicConfig(level=logging.WARNING, handlers=[RichHandler(console=_console, show_path=False)], format="%(message)s")
     export_login(settings)
     chosen = settings.camera.source or default_source()
-    known = None if settings.camera.calibration is None else load_calibration(settings.camera.calibration)
+    known = None if settings.camera.calibration is None else _kept(settings.camera.calibration)
     look_settings = LookSettings(
         None if settings.camera.lens is None else load_lens(settings.camera.lens), settings.camera.name, settings.table.south
     )
@@ -182,6 +182,13 @@ def watch(
         job.run(chosen, known, given, live=live, game=game)
     finally:
         opened.close()
+
+
+def _kept(file: Path) -> Calibration:
+    """The calibration that set-up made; before that there is none, which is told apart from a damaged one."""
+    if not file.exists():
+        raise InputUnusable(f"{file}: this table has not been set up yet; run `novuss setup`")
+    return load_calibration(file)
 
 
 def _files(chosen: str, settings: Settings) -> tuple[Path, Path, Path]:

@@ -69,7 +69,15 @@ def find_file(named: Path | None = None, environ: Mapping[str, str] = os.environ
         if not named.is_file():
             raise InputUnusable(f"{named}: no such settings file; `novuss setup` or `novuss config --example` makes one")
         return named
-    return next((path for path in (user_config_path("novuss") / FILE_NAME, SYSTEM_FILE) if _is_file(path)), None)
+    return next((path for path in (*_own_file(), SYSTEM_FILE) if _is_file(path)), None)
+
+
+def _own_file() -> list[Path]:
+    """The user's own file; a service's user may have no home at all."""
+    try:
+        return [user_config_path("novuss") / FILE_NAME]
+    except RuntimeError:
+        return []
 
 
 def _is_file(path: Path) -> bool:

@@ -222,6 +222,21 @@ def test_a_changed_file_is_seen_while_watching(tmp_path: Path) -> None:
     assert live.taken[-1].match.sets == 11
 
 
+def test_a_service_without_a_home_reads_the_machines_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    import pwd
+
+    from device.settings import layers
+
+    def nobody(_uid: int) -> None:
+        raise KeyError
+
+    for variable in ("HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    monkeypatch.setattr(layers, "SYSTEM_FILE", Path(__file__))
+    assert layers.find_file(None, {}) == Path(__file__)
+
+
 def test_the_document_names_every_setting_as_it_is() -> None:
     page = (Path(__file__).parents[2] / "docs" / "settings.md").read_text(encoding="utf-8")
     for name, key in keys().items():
