@@ -276,7 +276,10 @@ def _address(request: Request) -> str:
 def _is_from_our_page(request: Request) -> bool:
     """Browsers name the page a write comes from; another site's page can't forge it. Other programs name none and need the cookie."""
     origin = request.headers.get("origin")
-    return origin is None or urlsplit(origin).netloc == request.headers.get("host")
+    try:
+        return origin is None or urlsplit(origin).netloc == request.headers.get("host")
+    except ValueError:  # no address at all
+        return False
 
 
 async def _body(request: Request) -> bytes:

@@ -40,7 +40,7 @@ class _Faults(logging.Handler):
         self.said: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.said.append(record.getMessage())
+        self.said.append(self.format(record))
 
 
 class Board:

@@ -78,6 +78,14 @@ def test_a_client_that_leaves_in_the_middle_is_no_fault_of_the_boards() -> None:
             take(order[:-5])
 
 
+def test_an_origin_that_is_no_address_is_another_page() -> None:
+    order = TARGETS["http"].seeds()[-3].replace(b"Origin: http://localhost", b"Origin: http://localhos]t")
+    with ExitStack() as stack:
+        take = TARGETS["http"].open(stack)
+        for _ in range(2):
+            take(order)
+
+
 def test_a_video_with_a_damaged_title_is_refused(tmp_path: Path) -> None:
     from device.sources.video import VideoSource
     from rules.errors import InputUnusable
