@@ -22,7 +22,7 @@ Without a camera, `novuss watch` plays on a virtual table and shows it on http:/
 _COMMANDS: Final = {
     "watch": ("device.commands.watch:watch", "Watch a table and rule on every stroke: the main job."),
     "config": ("device.commands.config:config", "Print the settings in force, each with where it came from."),
-    "setup": ("device.commands.setup:setup", "Set a table up step by step, in a terminal."),
+    "setup": ("device.commands.setup:setup", "Set a table up step by step, in a terminal or a browser."),
     "doctor": ("device.commands.doctor:doctor", "Look at everything that can be wrong, and say what to do about it."),
     "calibrate": ("device.commands.calibrate:calibrate", "Find the table in a picture by its own lines."),
     "lens": ("device.commands.lens:lens", "Measure a lens from pictures of a printed board, or print the board."),

@@ -1,20 +1,37 @@
-"""`novuss setup`: a table's settings, asked for step by step in a terminal."""
+"""`novuss setup`: a table's settings, asked for step by step in a terminal or in a browser."""
 
 from __future__ import annotations
 
+import os
+import secrets
+import sys
+import threading
+import time
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from cyclopts import Parameter
 
-from device.setup import STEPS, Bench, TerminalTalk
+from device.setup import STEPS, Bench, BrowserTalk, TerminalTalk, walk
+from device.setup.browser import Left
 from rules.errors import NovussError
+from scoreboard.server import ADMIN_VARIABLE
+from scoreboard.web import WebServer
 
 Step = Literal["camera", "focus", "exposure", "lens", "table", "broker", "names"]
+PASSWORD_BYTES: Final = 9  # twelve letters to type, beyond guessing
+LAST_WORDS_S: Final = 2.0  # a page asks for news more often than that
 
 
-def setup(*steps: Step, config: Path | None = None, yes: Annotated[bool, Parameter(negative="", alias="-y")] = False) -> None:
-    """Set a table up step by step: camera, focus, exposure, lens, table, broker, names. Works over ssh.
+def setup(
+    *steps: Step,
+    config: Path | None = None,
+    yes: Annotated[bool, Parameter(negative="", alias="-y")] = False,
+    browser: Annotated[bool, Parameter(negative="")] = False,
+    host: str = "127.0.0.1",
+    port: int = 8090,
+) -> None:
+    """Set a table up step by step: camera, focus, exposure, lens, table, broker, names. Works over ssh, and in a browser.
 
     What is set is kept in the settings file after each step; each step can be done again at any time. Nothing needs a Pi: `virtual` and a
     video file are cameras too.
@@ -24,6 +41,7 @@ def setup(*steps: Step, config: Path | None = None, yes: Annotated[bool, Paramet
     - `novuss setup`: everything
     - `novuss setup focus table`: only these, e.g. after the camera was moved
     - `sudo /opt/novuss/current/bin/novuss setup`: on a Pi, for the service
+    - `novuss setup --browser --host 0.0.0.0`: the same with the live picture, on a phone in the same network
 
     Parameters
     ----------
@@ -33,25 +51,52 @@ def setup(*steps: Step, config: Path | None = None, yes: Annotated[bool, Paramet
         Settings file to write; by default the one in use, else /etc/novuss/novuss.toml for root and the user's own for others.
     yes
         Take the default for every question; fails where there is something wrong.
+    browser
+        Ask on a page instead, with the live picture. It wants the admin's password: NOVUSS_ADMIN_PASSWORD, else one that is printed.
+    host
+        Address of that page; 0.0.0.0 for everybody in the network.
+    port
+        Its port; the next free one when it is taken.
     """
-    talk = TerminalTalk(takes_defaults=yes)
-    with Bench(talk, config) as bench:
-        talk.say(f"settings: {bench.file}")
-        for number, name in enumerate(steps or STEPS, 1):
-            talk.say(f"\n{number}. {name}: {(STEPS[name].__doc__ or '').strip()}")
-            while True:
-                try:
-                    STEPS[name](bench)
-                except NovussError as error:
-                    bench.close_source()
-                    talk.say(f"WRONG: {error}")
-                    if yes:
-                        raise
-                    answer = talk.ask("again (r), leave it (s), stop here (q)", "r")
-                else:
-                    answer = talk.ask("on (Enter), again (r), stop here (q)", "on")
-                if answer != "r":
-                    break
-            if answer == "q":
-                break
-        talk.say(f"\nsettings are in {bench.file}; novuss doctor looks at everything, novuss watch begins")
+    if browser:
+        _in_browser(tuple(steps) or tuple(STEPS), config, host, port)
+        return
+    with Bench(TerminalTalk(takes_defaults=yes), config) as bench:
+        walk(bench, steps or tuple(STEPS), stops_at_errors=yes)
+
+
+def _in_browser(steps: tuple[str, ...], config: Path | None, host: str, port: int) -> None:
+    from device.setup.web import application
+
+    given = os.environ.get(ADMIN_VARIABLE)
+    password = given or secrets.token_urlsafe(PASSWORD_BYTES)
+    talk = BrowserTalk()
+    server = WebServer(application(talk, password), host, port)
+    failed: list[NovussError] = []
+
+    def work() -> None:
+        try:
+            with Bench(talk, config) as bench:
+                bench.on_frame, bench.on_report, talk.idle = talk.see, talk.see_report, bench.idle
+                walk(bench, steps)
+        except Left:
+            return
+        except NovussError as error:
+            failed.append(error)
+        finally:
+            talk.done()
+
+    worker = threading.Thread(target=work, name="setup")
+    print(f"set-up: {server.start()}", file=sys.stderr)
+    print("password: NOVUSS_ADMIN_PASSWORD" if given else f"password: {password}", file=sys.stderr)
+    worker.start()
+    try:
+        worker.join()
+        time.sleep(LAST_WORDS_S)
+    finally:
+        talk.leave()
+        worker.join()
+        server.ask_to_stop()
+        server.wait_stopped()
+    if failed:
+        raise failed[0]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
 from platformdirs import user_config_path
 
 from device.doctor.machine import service_state
@@ -15,10 +17,12 @@ from device.settings.layers import FILE_NAME, FILE_VARIABLE, SYSTEM_FILE, check,
 from device.settings.records import keys
 from device.settings.text import changed
 from device.setup.talk import Talk
-from device.sources.choose import PICAMERA, default_source, open_source
+from device.sources.choose import PICAMERA, VIRTUAL, default_source, open_source
 from device.sources.frame import Frame, Source
 from device.storage.atomic import write_bytes, write_text
-from rules.errors import InputUnusable, StorageFailed
+from rules.errors import InputUnusable, NovussError, StorageFailed
+
+Image = NDArray[np.uint8]
 
 STATE_FOLDER: Final = Path("/var/lib/novuss")
 PASSWORD_FILE: Final = "mqtt-password"
@@ -32,6 +36,9 @@ class Bench:
         self.environ = environ
         self.file = config or file_to_write(environ)
         self._source: Source | None = None
+        # For whoever looks on: each picture taken, and the picture of what fits how well, as PNG.
+        self.on_frame: Callable[[Image], None] = lambda _: None
+        self.on_report: Callable[[bytes], None] = lambda _: None
         self.read_settings_again()
 
     def __enter__(self) -> Bench:
@@ -100,7 +107,16 @@ class Bench:
                 if (frame := self.source().read()) is None:
                     raise InputUnusable(f"{self.chosen}: gave no frame")
                 found.append(frame)
+        self.on_frame(found[-1].image)
         return found
+
+    def idle(self) -> None:
+        """One more picture of a camera that is open, for whoever looks on; a recording is not run through."""
+        if self._source is not None and self.chosen in {PICAMERA, VIRTUAL}:
+            try:
+                self.frames(1)
+            except NovussError:
+                self.close_source()  # the next step opens it again, and says what is wrong
 
     def place_for(self, name: str) -> Path:
         """Where a file of this table goes: with its data; for a service in the only folder that it may write to."""

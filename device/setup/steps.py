@@ -115,6 +115,7 @@ def table(bench: Bench) -> None:
         raise Bug("the report could not be written as PNG")
     report.parent.mkdir(parents=True, exist_ok=True)
     write_bytes(report, bytes(data))
+    bench.on_report(bytes(data))
     talk.say(f"found; its lines fit to {fit.calibration.rms_px:.2f} px. Picture of what fits how well: {report}")
     for problem in fit.problems:
         talk.say(f"- {problem}")
