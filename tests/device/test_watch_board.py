@@ -76,9 +76,13 @@ def test_the_camera_s_picture_comes_while_something_is_to_be_placed_and_goes_wit
     page: Any, watch: Callable[..., Watch], mosquitto: Mosquitto, tmp_path: Path
 ) -> None:
     monitor = watch("--seed", "3", "--mqtt", mosquitto.url, "--no-evidence", "--match", str(guided(tmp_path, 3)))
-    page.goto(f"{monitor.board()}?lang=en")
+    address = monitor.board()
+    page.goto(f"{address}?lang=en")
     monitor.wait_for(1)
-    assert page.locator("[data-part=live]").is_hidden()
+    assert page.request.get(f"{address}/picture.jpg").status == 204
+    order(mosquitto, command="show_table")
+    assert wait_until(lambda: page.request.get(f"{address}/picture.jpg").status == 200, 30), monitor.said()
+    assert page.locator("[data-part=live]").is_hidden(), "the board shows it only while something is to be placed"
     # What the camera missed: a red piece has left over the rail, and comes back to the middle (12.14).
     order(mosquitto, command="add_event", entry=1, when="last", event={"event": "over_rail", "disc": "r3", "rail": "N"})
     assert shows(page, "[data-part=live]", 30), monitor.said()

@@ -13,6 +13,7 @@ from device import topics
 from device.live_view import picture_of
 from rules.facts import Picture, SeenDisc
 from rules.ruling import Place
+from scoreboard.hall import Hall
 from scoreboard.ruling_view import ruling_view
 from scoreboard.server import Scoreboard
 from scoreboard.state import PICTURE_LASTS_S, Snapshot, Unreadable, apply, connected
@@ -200,6 +201,20 @@ def test_everybody_may_look_at_the_newest_picture_and_its_absence_is_no_fault(de
     table.send(topics.PICTURE, held(0.0, 0.0))
     wait_until(lambda: got(desk.url, "/picture.jpg?n=1")[0] == 200)
     assert got(desk.url, "/picture.jpg?n=0") == (200, "image/jpeg", b"\xff\xd8\xff")
+
+
+@pytest.mark.broker
+def test_the_hall_hands_on_each_table_s_own_picture(broker: Mosquitto, table: Table) -> None:
+    hall = Hall(broker.url, port=free_port())
+    url = hall.start()
+    try:
+        table.send(topics.STATUS, game.ONLINE)
+        wait_until(lambda: hall.tables == ("t1",))
+        table.send(topics.PICTURE, held(0.0, 0.0))
+        wait_until(lambda: got(url, "/table/t1/picture.jpg")[0] == 200)
+        assert got(url, "/table/t2/picture.jpg")[0] == 404
+    finally:
+        hall.stop()
 
 
 def ask(table: Table, page: Any) -> None:
