@@ -225,7 +225,7 @@ class Watcher:
     def _follow(self, image: Image, changed: Mask, t_s: float) -> Facts:
         if (spell := self._spell) is None:
             return []
-        self._foreign = self._hand_finder.find(changed, self._explained())
+        self._foreign = self._hand_finder.find(changed, self._explained(), flying=any(t.flies for t in self._here()))
         self._tracker.cover.update(self._foreign)
         self._measurer.next_frame()
         self._tracker.step(image, t_s)

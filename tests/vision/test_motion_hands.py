@@ -60,3 +60,22 @@ def test_a_cue_that_shows_in_parts_may_have_moved_what_its_tip_is_beside(camera)
 @pytest.mark.parametrize(("face", "hole", "may"), [(160, 90, True), (160, 158, False), (60, 67, True), (130, 135, False)])
 def test_the_hole_of_a_dark_striker_need_not_be_darker_than_its_face(face, hole, may):
     assert may_be_disc(Fit(np.zeros(2), 1.0, face, hole, 0.95, 0.1), 180.0) == may
+
+
+def test_a_disc_that_flies_over_a_rail_is_no_arm(camera):
+    scene = Scene(camera)
+    nobody = np.zeros(scene.surface.shape, bool)
+    flying = strip(scene, camera, (-100, HALF_MM - 20), (-100, HALF_MM + 60), 15.0) & scene.watched
+    assert HandFinder(camera, scene).find(flying, nobody).side == "N"
+    assert HandFinder(camera, scene).find(flying, nobody, flying=True).side is None
+    arm = strip(scene, camera, (-100, HALF_MM + 110), (-100, HALF_MM - 150), 60.0) & scene.watched
+    assert HandFinder(camera, scene).find(arm, nobody, flying=True).side == "N"
+
+
+def test_an_arm_that_was_there_before_the_stroke_stays_one(camera):
+    scene = Scene(camera)
+    nobody = np.zeros(scene.surface.shape, bool)
+    cue = strip(scene, camera, (0, -HALF_MM - 110), (0, -HALF_MM + 60), 8.0) & scene.watched
+    finder = HandFinder(camera, scene)
+    assert finder.find(cue, nobody).side == "S"
+    assert finder.find(cue, nobody, flying=True).side == "S"

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import pytest
 
+from calibration import Calibration, Camera, Lens
 from rules.table import POCKETS_MM
+from virtual_table import overhead
 from vision.motion.contacts import touches
 from vision.motion.edges import deepest, over_edge
-from vision.motion.outline import shape_of
+from vision.motion.outline import outline_at, shape_of
 from vision.motion.path import Path
 from vision.motion.predict import Body, advance
 from vision.motion.segments import breaks, fit_run, resting
-from vision.motion.track import Sighting
+from vision.motion.track import Sighting, Track, way_to
 
 FRAME_S = 1 / 60
 SLOWING = 1000.0
+OPTICS = overhead(1456, 1088)
+CAMERA = Camera(
+    Calibration(lens=msgspec.convert(OPTICS.lens, Lens), rvec=[float(v) for v in OPTICS.rvec], tvec=[float(v) for v in OPTICS.tvec])
+)
 
 
 def slide(start, velocity, times, slowing=SLOWING):
@@ -165,3 +172,22 @@ def test_a_cue_is_not_taken_for_the_piece_behind_the_striker():
 def test_a_cue_is_not_taken_for_the_rail_behind_the_striker():
     paths = struck_away((0.0, -477.0), (0.0, 1500.0), [])
     assert [touch.other for touch in touches(paths, "striker")] == ["cue"]
+
+
+def test_what_stands_where_the_striker_was_tried_out_is_no_striker():
+    track = Track("s1", "striker", np.array([0.0, -400.0]))
+    assert not track.stood_at(np.array([0.0, -400.0]))
+    track.trial = 1
+    assert track.stood_at(np.array([1.0, -399.0]))
+    assert not track.stood_at(np.array([0.0, -360.0]))
+    track.trial = 0
+    track.refused_mm.append(np.array([3.0, -380.0]))
+    assert track.stood_at(np.array([3.0, -381.0]))
+    track.forget_hands()
+    assert not track.stood_at(np.array([3.0, -381.0]))
+
+
+def test_a_disc_that_nobody_has_seen_move_comes_from_where_it_lay():
+    track = Track("r1", "red", np.array([100.0, 0.0]), left=outline_at(CAMERA, np.array([0.0, 0.0]), shape_of("red")))
+    track.set_off_s, track.t_s = 1.0, 1.5  # followed on a guess meanwhile
+    assert way_to(track, np.array([0.0, 60.0]), 1.02) == pytest.approx((0.0, 3000.0))

@@ -63,10 +63,11 @@ class HandFinder:
         """All is at rest and no arm is there."""
         self._before, self._side = np.zeros_like(self._before), None
 
-    def find(self, changed: Mask, explained: Mask) -> Foreign:
+    def find(self, changed: Mask, explained: Mask, *, flying: bool = False) -> Foreign:
         """Arms among changed places, and islands apart from them that tracked discs and their shadows do not explain.
 
-        A disc that an arm touches counts as part of the arm: what happens there is not seen.
+        A disc that an arm touches counts as part of the arm: what happens there is not seen. `flying`: a disc is fast enough to go over
+        a rail; what then comes to reach over one and is small is that disc.
         """
         count, labels, stats, _ = cv2.connectedComponentsWithStats(changed.astype(np.uint8), connectivity=8)
         keep = np.zeros(count, bool)
@@ -80,7 +81,8 @@ class HandFinder:
             x, y, w, h = (int(v) for v in stats[i, :4])
             sector = self._sector[y : y + h, x : x + w][labels[y : y + h, x : x + w] == i]
             outside = sector[sector >= 0]
-            if len(outside) >= _REACH_PX and area - len(outside) >= _LEAST_PX // 2:
+            is_disc = flying and unexplained[i] < self._big_px and not stays[i]
+            if not is_disc and len(outside) >= _REACH_PX and area - len(outside) >= _LEAST_PX // 2:
                 keep[i] = True
                 votes += np.bincount(outside, minlength=len(self._sides))
             elif unexplained[i] > self._big_px and stays[i] > _STAYS * unexplained[i]:

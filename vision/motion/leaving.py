@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rules.table import HALF_MM, POCKET_RADIUS_MM, POCKETS_MM, SIDES, TOWARD, Pocket, Side
 from vision.motion.predict import FRICTION_MM_S2
-from vision.motion.track import Track
+from vision.motion.track import HOPS_MM_S, Track
 
 Array = NDArray[np.float64]
 
@@ -23,7 +23,6 @@ _RIM_MM: Final = 45.0  # last seen at most this far outside the hole: a tilting 
 _UNSEEN_S: Final = 0.035  # and two frames' way of a fast one
 _SLACK_MM: Final = 15.0  # by which it may stop short of the edge, by its speed and usual friction: a rim leans in
 _FALLS_S: Final = 0.4  # from the edge to the bag's bottom and at rest there
-_HOPS_MM_S: Final = 800.0  # slower discs stay under the rail's edge
 _BY_RAIL_MM: Final = 80.0  # a disc that is gone before it is seen to move lay this near to the rail: two thirds of a frame at 7 m/s
 
 
@@ -74,7 +73,7 @@ def over_rail(track: Track, pushed: Array | None, pushed_s: float | None = None)
     if last is not None:
         place, velocity = last
         speed = float(np.hypot(*velocity))
-        if speed < _HOPS_MM_S:
+        if speed < HOPS_MM_S:
             return None
         side, way = _rail_ahead(place, velocity / speed, track.shape.radius_mm)
         return (track.sightings[-1].t_s + max(way, 0.0) / speed, side) if way < 2 * speed * _UNSEEN_S else None

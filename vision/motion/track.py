@@ -17,6 +17,8 @@ from vision.motion.search import Look
 
 Array = NDArray[np.float64]
 FASTEST_MM_S: Final = 7000.0  # hardest break shots; 6 m/s and some
+HOPS_MM_S: Final = 800.0  # slower discs stay under the rail's edge
+STOOD_MM: Final = 4.0  # what is found this near to where a disc was tried out a frame ago does not go off: a finger, a cue's end
 State = Literal["rest", "active", "gone", "lost"]
 
 
@@ -53,6 +55,7 @@ class Track:
     table: float = 0.0
     usual_gain: float = 0.8
     woken_s: float = 0.0
+    set_off_s: float = 0.0  # the frame before: it set off after that
     rest_seen_mm: Array | None = None
     hidden: bool = False
     covered: bool = False  # a hand was over it in a frame since it was last seen
@@ -61,6 +64,7 @@ class Track:
     hidden_s: float = 0.0  # for how long a hand has been over it since it began to move
     trial: int = 0
     anchor: tuple[Array, int, float] | None = None
+    refused_mm: list[Array] = field(default_factory=list)  # where it was tried out and what was there did not go on like a disc
     learned: bool = False
     seen_gone: bool = False  # its place has been looked at closely since, and it does not lie there
     left: Outline | None = None
@@ -73,6 +77,17 @@ class Track:
     def forget_hands(self) -> None:
         """From now on it counts who is near it and what is done to it."""
         self.carried, self.by_arm, self.seen_gone, self.hidden_s = False, False, False, 0.0
+        self.refused_mm = []
+
+    @property
+    def flies(self) -> bool:
+        """Whether it is fast enough to go over a rail."""
+        return self.state == "active" and float(np.hypot(*self.velocity_mm_s)) > HOPS_MM_S
+
+    def stood_at(self, at_mm: Array) -> bool:
+        """Whether a place (2,) mm is one where it was tried out before, as something that was to go off."""
+        tried = [*self.refused_mm, *([self.at_mm] if self.trial else [])]
+        return any(float(np.hypot(*(at_mm - place))) < STOOD_MM for place in tried)
 
     @property
     def moves(self) -> bool:
@@ -96,9 +111,12 @@ def as_seen(track: Track, camera: Camera, *, by_hand: bool) -> SeenDisc:
 
 
 def way_to(track: Track, to_mm: Array, t_s: float) -> Array:
-    """Velocity (2,) mm/s that would have brought a disc here from where it was last seen; none if no disc is that fast."""
-    last = track.sightings[-1] if track.sightings else None
-    from_mm, since_s = (track.at_mm, track.t_s) if last is None else (np.array([last.x_mm, last.y_mm]), last.t_s)
+    """Velocity (2,) mm/s that would have brought a disc here from where it was last seen, or lay; none if no disc is that fast."""
+    if track.sightings:
+        last = track.sightings[-1]
+        from_mm, since_s = np.array([last.x_mm, last.y_mm]), last.t_s
+    else:
+        from_mm, since_s = (track.at_mm, track.t_s) if track.left is None else (track.left.axis_mm, track.set_off_s)
     velocity = np.asarray((to_mm - from_mm) / max(t_s - since_s, 1e-3), dtype=np.float64)
     return velocity if float(np.hypot(*velocity)) < FASTEST_MM_S else np.zeros(2)
 

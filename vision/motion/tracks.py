@@ -40,6 +40,9 @@ _LEVEL_SHARE: Final = 0.25  # and as a share of that
 _WEAK: Final = 0.8  # of a disc's usual gain; under it another place may fit better
 _SAME_PLACE_MM: Final = 1.5  # the follower's and the detector's place of a disc at rest differ by less, or one of them is wrong
 _TRIED: Final = 0.65  # of a disc's usual gain, from which an unexpected place is tried out
+_SETS_OFF: Final = (1.0, 0.8, 0.6)  # shares of its mean speed since: a disc first seen under way may have set off before its waking
+_FARTHER: Final = 0.001  # of the gain for a millimetre: a nearer place is likelier
+_UNDER_HAND: Final = 0.3  # of the gain, for a place all under a hand: skin and cloth pass for discs easily
 _TRIAL_FRAMES: Final = 3  # sightings that must follow each other as a free disc's do
 _BESIDE_MM: Final = 6.0  # a hand nearer than this to a piece may be touching it
 _TOUCHED: Final = 0.03  # share of a piece and that margin under a hand: a small pixel or two
@@ -186,7 +189,7 @@ class Tracker:
 
     def _wake(self, track: Track, t_s: float) -> None:
         track.state = "active"
-        track.t_s = min(track.t_s, t_s) or t_s
+        track.t_s = track.set_off_s = min(track.t_s, t_s) or t_s
         track.still_since_s = track.woken_s = t_s
         track.left = self.outline(track)
         track.by_arm |= self.cover.may_have_moved(track.left)
@@ -290,13 +293,16 @@ class Tracker:
         best: tuple[float, Fit] | None = None
         for place in around(self._scene, track.look, here.centre_px, reach_mm * here.px_per_mm):
             guess = self._camera.to_mm(place[None], track.shape.height_mm)[0]
-            fit = self.try_at(image, track, guess, way_to(track, guess, t_s))
+            way = way_to(track, guess, t_s)
+            tried = (self.try_at(image, track, guess, way * share) for share in (_SETS_OFF if not track.sightings else (1.0,)))
+            fit = max((one for one in tried if one is not None), key=lambda one: one.gain, default=None)
             if fit is None or not self.is_free(track, fit.axis_mm, t_s):
                 continue
-            if not self._may_be_tried(track, fit):
+            if not self._may_be_tried(track, fit) or track.stood_at(fit.axis_mm):
                 continue
             away = float(np.hypot(*(fit.axis_mm - body.at_mm)))
-            score = fit.gain * fit.explained - 0.001 * away
+            under = self.cover.share(self.outline(track, fit.axis_mm), 0.0)
+            score = fit.gain * fit.explained - _FARTHER * away - _UNDER_HAND * under
             if best is None or score > best[0]:
                 best = (score, fit)
         return best[1] if best else None
@@ -334,6 +340,7 @@ class Tracker:
     def _doubt(self, track: Track) -> None:
         """Back to where it surely was: what was found beside the hand did not go on like a disc."""
         if track.trial and track.anchor is not None:
+            track.refused_mm.append(track.at_mm)
             track.at_mm, count, track.still_since_s = track.anchor
             track.velocity_mm_s = np.zeros(2)
             del track.sightings[count:]
