@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calibration.lens import Lens
+from calibration.lens import Lens, impossible_lens
 from calibration.opencv_adapter import undistorted
 from rules.errors import UNREADABLE, InputUnusable
 from rules.table import CIRCLE_RADIUS_MM, HALF_MM, RAIL_HEIGHT_MM, SIDES, ZONE_LINE_MM, Side, Zone, clearances_mm
@@ -133,6 +133,11 @@ def load_calibration(path: Path) -> Calibration:
 
 def _impossible(calibration: Calibration) -> str:
     """What no camera above a table can have, or an empty string."""
+    if problem := impossible_lens(calibration.lens):
+        return problem
+    for name, matrix, size in (("covariance", calibration.covariance, 6), ("joint_covariance", calibration.joint_covariance, 14)):
+        if matrix is not None and [len(row) for row in matrix] != [size] * size:
+            return f"its {name} is not {size}x{size}"
     lines = calibration.table.zone_line_mm
     if set(lines) != set(SIDES):
         return "it does not name the four zone lines"

@@ -48,16 +48,18 @@ def load_lens(path: Path) -> Lens:
         raise InputUnusable(f"{path}: lens file cannot be read ({error.strerror})") from error
     except UNREADABLE as error:
         raise InputUnusable(f"{path}: not a lens file ({error})") from error
-    shape_ok = len(lens.K) == 3 and all(len(row) == 3 for row in lens.K) and len(lens.dist) == 5
-    if (
-        lens.schema != "novuss.lens/1"
-        or not shape_ok
-        or lens.K[0][0] <= 0
-        or lens.K[1][1] <= 0
-        or lens.K[2] != [0, 0, 1]
-        or min(lens.width, lens.height) < 1
-    ):
-        raise InputUnusable(f"{path}: not a lens file of schema novuss.lens/1 with a 3x3 K and five dist values")
-    if not (np.isfinite(lens.k_matrix).all() and np.isfinite(lens.dist_coeffs).all()):
-        raise InputUnusable(f"{path}: lens file holds values that are not finite")
+    if problem := impossible_lens(lens):
+        raise InputUnusable(f"{path}: not a lens file: {problem}")
     return lens
+
+
+def impossible_lens(lens: Lens) -> str:
+    """What no lens can have, or an empty string."""
+    shape_ok = len(lens.K) == 3 and all(len(row) == 3 for row in lens.K) and len(lens.dist) == 5
+    if lens.schema != "novuss.lens/1" or not shape_ok or lens.K[2] != [0, 0, 1]:
+        return "a lens of schema novuss.lens/1 has a 3x3 K and five dist values"
+    if not (np.isfinite(lens.k_matrix).all() and np.isfinite(lens.dist_coeffs).all()):
+        return "its lens holds values that are not finite"
+    if min(lens.K[0][0], lens.K[1][1]) <= 0 or min(lens.width, lens.height) < 1:
+        return "its lens has a focal length or a picture of no size"
+    return ""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fuzz import seeds
 from tests.fuzz.mutate import Mutator
 from tests.fuzz.targets import TARGETS
 from tests.fuzz.videos import videos
@@ -50,6 +51,8 @@ DEEP = b'{"a":' * 3000
         ("settings", b"[board]\nport = " + b"9" * 5000),
         ("files", b"mqtts://h?ca=" + b"x" * 5000),
         ("files", b"mqtts://h?ca=%00"),
+        ("files", seeds.FILES[1].replace(b"[1460,0,727]", b"[1460,0]")),
+        ("files", seeds.FILES[1].replace(b'"rms_px"', b'"covariance":[[1],[2]],"rms_px"')),
         ("pictures", b"P6 1 9999999999999 255\n"),
         ("pictures", b"P6 40000 40000 255\n"),
     ],
@@ -61,6 +64,8 @@ DEEP = b'{"a":' * 3000
         "long number",
         "long CA name",
         "CA name of nothing",
+        "a matrix that is none",
+        "a covariance that is none",
         "endless picture",
         "huge picture",
     ),

@@ -119,7 +119,7 @@ def has_grown(file: Path, size: int) -> bool:
 
 
 def killed_game(mosquitto: Mosquitto, subscribe: Subscribe, folder: Path, kills: int) -> None:
-    """A game of which each process is killed at a random moment,."""
+    """A game of which each process is killed at a random moment."""
     subscriber = subscribe(mosquitto.port)
     chance = random.Random(kills)
     command = [sys.executable, "-m", game.__name__, str(folder), mosquitto.url]
@@ -130,7 +130,8 @@ def killed_game(mosquitto: Mosquitto, subscribe: Subscribe, folder: Path, kills:
         process = subprocess.Popen([*command, "1000000", "0.002"], env=environment)
         # Every third anywhere in the start, the others in the running game.
         if kill % 3:
-            assert wait_until(partial(has_grown, log, played))
+            # As long as a process takes to begin on a machine that does much else.
+            assert wait_until(partial(has_grown, log, played), 60)
         time.sleep(chance.uniform(0.0, 0.3))
         process.kill()
         process.wait()
