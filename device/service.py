@@ -56,6 +56,12 @@ class Service:
             self._last_s = now_s
             self._send("WATCHDOG=1")
 
+    def waiting(self, what: str) -> None:
+        """Not hanging, but without frames: what is waited for lasts longer than any start. Called at least every few seconds."""
+        if not self._is_ready:
+            self._send(f"EXTEND_TIMEOUT_USEC={STARTING_GRACE_S * 1_000_000}")
+            self.status(what)
+
     def status(self, text: str) -> None:
         """One line for `systemctl status`."""
         self._send(f"STATUS={' '.join(text.split())}")

@@ -20,6 +20,7 @@ from calibration.camera import Calibration, Camera, load_calibration
 from calibration.coarse import South
 from calibration.lens import load_lens
 from device import topics
+from device.camera_wait import wait_for_camera
 from device.commands.config import export_login, read
 from device.evidence.clerk import Clerk
 from device.evidence.recorder import Recorder
@@ -33,10 +34,10 @@ from device.service import Service
 from device.settings import Loaded, Settings
 from device.settings.live import LiveSettings
 from device.sources.choose import PICAMERA, VIRTUAL, default_source, open_source
-from device.sources.frame import Adjustable, Source
+from device.sources.frame import Adjustable, CameraMissing, Source
 from device.table_session import SessionSettings, TableSession
 from device.webhook import Receiver
-from rules.errors import UNREADABLE, InputUnusable, NovussError
+from rules.errors import UNREADABLE, Bug, InputUnusable, NovussError
 from rules.facts import Entry, Match
 from rules.fold import State
 from rules.ruling import Ruling
@@ -160,7 +161,16 @@ def watch(
     )
     given = None if settings.match.file is None else read_match(settings.match.file)
     game = int(time.time()) if seed is None else seed
-    opened = open_source(chosen, seed=game, realtime=not fast, camera=settings.camera)
+
+    def opener() -> Source:
+        return open_source(chosen, seed=game, realtime=not fast, camera=settings.camera)
+
+    opened: Source | CameraMissing
+    try:
+        opened = opener()
+    except CameraMissing as error:
+        opened = error
+    job: _Job | None = None
     try:
         log, outbox, beside = _files(chosen, settings)
         session = SessionSettings(
@@ -178,10 +188,13 @@ def watch(
             receiver=receiver,
         )
         live = chosen in {PICAMERA, VIRTUAL}
-        job = _Job(opened, session, look_settings, loaded, reload, patient=fast or not live)
+        job = _Job(opened, opener, session, look_settings, loaded, reload, patient=fast or not live)
         job.run(chosen, known, given, live=live, game=game)
     finally:
-        opened.close()
+        if job is not None:
+            job.close()
+        elif not isinstance(opened, CameraMissing):
+            opened.close()
 
 
 def _kept(file: Path) -> Calibration:
@@ -213,7 +226,8 @@ class _Job:
 
     def __init__(
         self,
-        source: Source,
+        source: Source | CameraMissing,
+        opener: Callable[[], Source],
         settings: SessionSettings,
         look_settings: LookSettings,
         loaded: Loaded,
@@ -221,7 +235,8 @@ class _Job:
         *,
         patient: bool,
     ) -> None:
-        self._source = source
+        self._held = source
+        self._opener = opener
         self._settings = settings
         self._look = look_settings
         self._lang = loaded.settings.table.lang
@@ -232,9 +247,25 @@ class _Job:
         self._referee: Referee | None = None
         self._rulings = 0
 
+    @property
+    def _source(self) -> Source:
+        """The camera, once it is there."""
+        if isinstance(self._held, CameraMissing):
+            raise Bug("the camera is used before it is there")
+        return self._held
+
+    def close(self) -> None:
+        """Give the camera back."""
+        if not isinstance(self._held, CameraMissing):
+            self._held.close()
+
     def run(self, chosen: str, known: Calibration | None, given: Match | None, *, live: bool, game: int) -> None:
         with TableSession(self._settings, self._judge, _console.print) as session:
             publish = (lambda *_: None) if session.publisher is None else session.publisher.publish_state
+            service = Service(lambda: session.publisher is None or session.publisher.connection.connected)
+            if isinstance(self._held, CameraMissing):
+                folder = self._settings.log.parent
+                self._held = wait_for_camera(self._opener, self._held, publish, service, _console.print, folder)
             calibration = self._find_table(chosen, live=live) if known is None else self._checked(chosen, known, live=live)
             publish(topics.CALIBRATION, calibration)
             camera = ready(calibration, self._source)
@@ -246,7 +277,6 @@ class _Job:
                 given = msgspec.structs.replace(self._source.match, id=f"virtual-{game}-{int(time.time())}")  # type: ignore[attr-defined]
             if given is not None:
                 referee.begin(given, resume=chosen == PICAMERA)
-            service = Service(lambda: session.publisher is None or session.publisher.connection.connected)
             self._monitor = Monitor(
                 self._source,
                 camera,

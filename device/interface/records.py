@@ -71,7 +71,7 @@ class CameraHealth(Record, frozen=True, kw_only=True):
     state: Literal["running", "stalled", "missing"]
     reopened: int
     failure: str | None
-    colour_gains: list[float]
+    colour_gains: list[float | None]
     lens_dioptre: float | None
     dropped: int | UnsetType = UNSET
     duplicates: int | UnsetType = UNSET
@@ -107,7 +107,7 @@ class Health(Record, frozen=True, kw_only=True):
     open_files: int | None
     clock_synchronised: bool
     calibration_age_s: float | None
-    calibration_rms_px: float
+    calibration_rms_px: float | None
     drift_px: float | None
     stopped: str | None  # why nothing is called at present
     no_calls: int

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from device.settings.records import CameraSettings
+from rules.errors import SourceFailed
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,10 @@ class Source(Protocol):
     def close(self) -> None:
         """Free the device; safe to call twice."""
         ...
+
+
+class CameraMissing(SourceFailed):
+    """The camera is not there, or somebody else has it: reseat its cable, end what else uses it; it is waited for."""
 
 
 @runtime_checkable

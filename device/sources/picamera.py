@@ -19,7 +19,7 @@ from typing import Any, Final, Literal
 from device.settings.records import CameraSettings
 from device.sources.camera_check import MetadataCheck, Stamp
 from device.sources.camera_modes import light_for, mode_of
-from device.sources.frame import Frame
+from device.sources.frame import CameraMissing, Frame
 from rules.errors import SourceFailed
 
 _log = logging.getLogger(__name__)
@@ -82,7 +82,7 @@ class PicameraSource:
             self._open()
         except _Lost as error:
             self.close()
-            raise SourceFailed(f"camera {settings.number}: {error}") from error
+            raise (CameraMissing if error.state == "missing" else SourceFailed)(f"camera {settings.number}: {error}") from error
 
     @property
     def name(self) -> str:
