@@ -8,15 +8,21 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from device import health, topics
+from device.clock import WallTime
 from device.messaging import Publisher
 from device.messaging.backoff import Backoff
-from device.storage import Outbox
+from device.referee import NewMatch, Referee
+from device.storage import MatchLog, Outbox
+from tests.messaging import game
 from tests.parts.brokers import Mosquitto, Subscriber, wait_until
 
 ENTRIES = 10_000
+# A tournament day, in seconds of its own clock: a stroke every ten, a match every forty minutes, the picture five times a second.
+DAY_S, STROKE_S, MATCH_S, PICTURES = 8 * 3600, 10, 2400, 5
 
 
 @pytest.mark.slow
@@ -58,3 +64,43 @@ def test_10_000_events_none_lost_none_doubled_and_nothing_grows(
     assert max(files) - min(files) <= 2
     assert max(threads) - min(threads) <= 1
     assert (memory_path / "outbox" / "outbox.jsonl").stat().st_size < 200_000
+
+
+@pytest.mark.slow
+def test_eight_hours_of_a_table_leave_memory_files_and_threads_as_they_were(mosquitto: Mosquitto, memory_path: Path) -> None:
+    now_s = 0
+
+    def wall() -> WallTime:
+        return WallTime(time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(1_800_000_000 + now_s)), True)
+
+    log, recovered = MatchLog.open(memory_path / "match.jsonl", wall)
+    figures: list[tuple[int, int, int]] = []
+    seen = {"discs": [{"kind": "red", "x_mm": 1.0, "y_mm": 2.0, "sigma_mm": 0.1, "id": f"r{n}"} for n in range(17)]}
+    with (
+        log,
+        Outbox.open(memory_path / "outbox", keep_sent=500) as outbox,
+        Publisher(mosquitto.url, "t1", outbox, wall=wall) as publisher,
+    ):
+        referee = Referee(log, recovered, outbox, publisher.publish_state, NewMatch(), lambda *_: None)
+        for second in range(DAY_S):
+            now_s = second
+            if second % MATCH_S == 0:
+                referee.begin(msgspec.structs.replace(game.MATCH, id=f"m{second}"), resume=False)
+            if second % STROKE_S == 0:
+                referee.enter(game.entry(second // STROKE_S + 1))
+            for number in range(PICTURES):
+                publisher.publish_state(topics.DISCS, seen | {"t_s": second + number / PICTURES})
+            publisher.publish_state(topics.HEALTH, {"fps": 60.0, "at": second})
+            # In step with the broker, as a day is; a queue that grew would hide in the memory.
+            if second % 60 == 0:
+                assert publisher.wait_drained(30)
+            if second % 1800 == 1799:
+                machine = health.sample(memory_path)
+                figures.append((machine.memory_mb or 0, machine.open_files or 0, threading.active_count()))
+        assert publisher.wait_drained(30)
+    # From the second hour on: the first fills caches.
+    memories, files, threads = zip(*figures[2:], strict=True)
+    print(f"memory {memories} MB, files {files}, threads {threads}")
+    assert max(memories) <= 1.05 * min(memories) + 1
+    assert max(files) == min(files)
+    assert max(threads) == min(threads)
