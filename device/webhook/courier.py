@@ -42,6 +42,7 @@ class Courier:
         self._closing = False
         self._problem: str | None = None
         self._refused = 0
+        self._refusals = 0  # of the one at hand, one after another
         self._thread = threading.Thread(target=self._run, name="webhook", daemon=True)
         outbox.on_put = self._wake
 
@@ -61,28 +62,37 @@ class Courier:
         return {"waiting": self._outbox.waiting, "refused": self._refused, "problem": self._problem}
 
     def _run(self) -> None:
-        refusals = 0
         while not self._closing:
-            item = next(iter(self._outbox.read(self._outbox.sent_seq + 1, 1)), None)
-            if item is None:
-                with self._changed:
-                    self._changed.wait_for(lambda: self._closing or self._outbox.waiting > 0)
-                continue
             try:
-                self._deliver(item)
-            except NovussError as error:
-                refusals = refusals + 1 if isinstance(error, Refused) else 0
-                if str(error) != self._problem:
-                    _log.warning("webhook: %s; it is tried again", error)
-                self._problem = str(error)
-                if refusals >= REFUSALS and self._set_aside(item):
-                    refusals = 0
-                    continue
-                with self._changed:
-                    self._changed.wait_for(lambda: self._closing, self._backoff.next_s())
-            else:
-                self._problem, refusals = None, 0
-                self._taken(item)
+                self._work()
+            except Exception as error:
+                # A fault of ours must not silence the table: reported in full, then tried again.
+                _log.exception("webhook failed")
+                self._problem = f"a fault of novuss itself: {error}"
+                self._pause()
+
+    def _work(self) -> None:
+        item = next(iter(self._outbox.read(self._outbox.sent_seq + 1, 1)), None)
+        if item is None:
+            with self._changed:
+                self._changed.wait_for(lambda: self._closing or self._outbox.waiting > 0)
+            return
+        try:
+            self._deliver(item)
+        except NovussError as error:
+            self._refusals = self._refusals + 1 if isinstance(error, Refused) else 0
+            if str(error) != self._problem:
+                _log.warning("webhook: %s; it is tried again", error)
+            self._problem = str(error)
+            if self._refusals < REFUSALS or not self._set_aside(item):
+                self._pause()
+        else:
+            self._problem = None
+            self._taken(item)
+
+    def _pause(self) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._closing, self._backoff.next_s())
 
     def _deliver(self, item: Item) -> None:
         if item.topic != BEGIN:
@@ -90,6 +100,7 @@ class Courier:
             self._post(news, f"{news['table']}/{news['match_id']}/{news['seq']}")
 
     def _taken(self, item: Item) -> None:
+        self._refusals = 0
         self._backoff.reset()
         self._outbox.mark_sent(item.seq)
 

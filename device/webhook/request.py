@@ -10,7 +10,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 import msgspec
 from jinja2 import StrictUndefined, TemplateError
@@ -64,8 +64,11 @@ class Receiver:
         """Send it. `identity` is the same each time that this one is sent. Raises NotTaken, Refused, or InputUnusable for our own files."""
         parts, headers = self._address(), self._headers()
         body, kind = self._body(news)
-        known = {"Content-Type": kind, "User-Agent": "novuss", "Idempotency-Key": identity}
-        status, reason = _exchange(parts, known | headers, body)
+        # Of letters that a header takes: tables and matches have any name.
+        known = {"Content-Type": kind, "User-Agent": "novuss", "Idempotency-Key": quote(identity)}
+        named = {name.lower() for name in headers}
+        ours = {name: value for name, value in known.items() if name.lower() not in named}
+        status, reason = _exchange(parts, ours | headers, body)
         if 200 <= status < 300:
             return
         said = f"{parts.hostname} answers {status} {reason}"

@@ -99,6 +99,40 @@ def test_secrets_travel_as_headers_and_stand_in_files_that_others_cannot_read(cl
         receiver.check()
 
 
+def test_a_header_of_ones_own_takes_the_place_of_ours_however_it_is_written(club: Club, settings_of: SettingsOf, tmp_path: Path) -> None:
+    (tmp_path / "headers").write_text("content-type: application/vnd.club+json\n", encoding="utf-8")
+    (tmp_path / "headers").chmod(0o600)
+    Receiver(settings_of(url=club.url, headers_file="headers")).post(NEWS, "1")
+    kinds = [value for name, value in club.asked[0][1].items() if name.lower() == "content-type"]
+    assert kinds == ["application/vnd.club+json"]
+
+
+def test_a_match_with_any_name_is_told(club: Club, settings_of: SettingsOf, tmp_path: Path) -> None:
+    """A header takes neither Cyrillic nor line ends; what cannot be sent would hold up everything behind it."""
+    receiver = Receiver(settings_of(url=club.url))
+    for number, name in enumerate(("Финал 1", "a\nb", "50 %"), 1):
+        with open_news(tmp_path) as waiting, Courier(waiting, receiver.post, tmp_path, Backoff(*QUICK)) as courier:
+            waiting.put("set", NEWS | {"match_id": name})
+            assert wait_until(lambda number=number: taken(club) == list(range(1, number + 1)), 5), courier.figures()  # type: ignore[misc]
+    identities = [headers["Idempotency-Key"] for path, headers, _ in club.asked if path == "taken"]
+    assert identities == ["7/%D0%A4%D0%B8%D0%BD%D0%B0%D0%BB%201/1", "7/a%0Ab/2", "7/50%20%25/3"]
+
+
+def test_a_fault_of_ours_is_told_and_tried_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    tries: list[str] = []
+
+    def fails_once(_: object, identity: str) -> None:
+        tries.append(identity)
+        if len(tries) == 1:
+            raise RuntimeError("a fault of ours")
+
+    with open_news(tmp_path) as waiting, Courier(waiting, fails_once, tmp_path, Backoff(*QUICK)) as courier:
+        waiting.put("set", NEWS)
+        assert wait_until(lambda: waiting.waiting == 0, 5), courier.figures()
+    assert tries == ["7/m1/1", "7/m1/1"]
+    assert "a fault of ours" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("values", "said"),
     [
