@@ -35,8 +35,7 @@ class Mutator:
         chance = self._chance
         data = chance.choice(self._seeds)
         for _ in range(chance.choice((1, 1, 2, 3, 8))):
-            data = self._by_value(data) if chance.random() < 0.5 else self._by_bytes(data)
-        data = data[:LONGEST]
+            data = (self._by_value(data) if chance.random() < 0.5 else self._by_bytes(data))[:LONGEST]
         if chance.random() < 0.02 and len(self._seeds) < 2000:
             self._seeds.append(data)
         return data
