@@ -72,6 +72,15 @@ def geometry(image: NDArray[np.uint8], camera: Camera) -> Places:
     return np.array([(disc.x_mm, disc.y_mm) for disc in detect(image, camera, geometry_alone=True).discs]).reshape(-1, 2)
 
 
+def network(image: NDArray[np.uint8], camera: Camera) -> Places:
+    """The network's word alone about every disc that geometry has found."""
+    found, look = detect(image, camera, geometry_alone=True).discs, eyes()
+    assert look is not None
+    near = np.array([(disc.x_mm, disc.y_mm) for disc in found]).reshape(-1, 2)
+    wood = wood_light(view_from_above(image, camera))
+    return near + np.array([one.shift_mm for one in look.look(image, camera, near, [disc.kind for disc in found], wood, mirrored_too=True)])
+
+
 def main(argv: list[str]) -> None:
     """Print one line a method."""
     cv2.setNumThreads(1)
@@ -81,6 +90,7 @@ def main(argv: list[str]) -> None:
     methods: dict[str, Callable[[NDArray[np.uint8], Camera], Places]] = {
         "detect": ours,
         "by geometry alone": geometry,
+        "by network alone": network,
         "HoughCircles": hough,
         "SimpleBlobDetector": blobs,
     }
@@ -110,11 +120,11 @@ def main(argv: list[str]) -> None:
             placed: list[tuple[str, Kind, float, float]] = placed,
             wood: Places = wood,
         ) -> Places:
-            network = eyes()
-            assert network is not None
+            look = eyes()
+            assert look is not None
             kinds = [kind for _, kind, _, _ in placed]
             near = refit_many(image, camera, true + 0.5, list(kinds)).centres_mm
-            return near + np.array([opinion.shift_mm for opinion in network.look(image, camera, near, kinds, wood)])
+            return near + np.array([opinion.shift_mm for opinion in look.look(image, camera, near, kinds, wood)])
 
         for name, method in (*methods.items(), ("follow", follow), ("watch at rest", at_rest)):
             start = time.perf_counter()

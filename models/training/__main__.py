@@ -1,6 +1,6 @@
 """python -m models.training: from nothing to a model and its card.
 
-python -m models.training                          about an hour and a half on two cores, 10 GB of memory
+python -m models.training                          about two hours on two cores, 12 GB of memory
 python -m models.training --scenes 400 --rounds 2  a trial run
 """
 
@@ -16,7 +16,7 @@ from models.training.export import export
 from models.training.learn import answers_of, make_honest, train
 from models.training.store import PART, make, read
 
-SCENES = 32_000
+SCENES = 36_000
 ROUNDS = 24
 HELD_OUT_PARTS = 3
 SEED = 17

@@ -14,7 +14,7 @@ from models.training.dataset import KINDS, POSES, Samples
 from models.training.export import NAMES, OPSET
 from models.training.learn import ELLIPSE_95, Answers, sigmas_off
 from vision.discs.eyes import BATCH, softmax
-from vision.discs.patches import SIDE
+from vision.discs.patches import RAYS, RINGS
 
 BINS: Final = 10  # of the calibration curve
 PIECE_SAMPLE_MM: Final = 0.75  # one sample of a piece's patch
@@ -37,7 +37,7 @@ def batch_ms(path: Path) -> float:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    given = {"patch": np.zeros((BATCH, 3, SIDE, SIDE), np.float32), "seen": np.zeros((BATCH, 2), np.float32)}
+    given = {"rings": np.zeros((BATCH, 3, RINGS, RAYS), np.float32), "seen": np.zeros((BATCH, 2), np.float32)}
     times = []
     for _ in range(50):
         start = time.thread_time()

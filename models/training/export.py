@@ -11,7 +11,7 @@ import onnxruntime
 import torch
 
 from models.training.network import DiscNetwork
-from vision.discs.patches import SIDE
+from vision.discs.patches import RAYS, RINGS
 
 OPSET = 17  # onnxruntime 1.14 and newer run it
 ALIKE = 1e-4
@@ -21,8 +21,8 @@ NAMES = ("kind", "pose", "shift", "log_sigma")
 def export(network: DiscNetwork, path: Path) -> str:
     """Write the .onnx file; its sha256. RuntimeError when it answers differently from the network."""
     network.eval()
-    example = (torch.zeros(2, 3, SIDE, SIDE), torch.zeros(2, 2))
-    names = ("patch", "seen", *NAMES)
+    example = (torch.zeros(2, 3, RINGS, RAYS), torch.zeros(2, 2))
+    names = ("rings", "seen", *NAMES)
     with warnings.catch_warnings():
         # The older exporter is meant: the newer one needs a package more and writes the same network.
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -30,19 +30,19 @@ def export(network: DiscNetwork, path: Path) -> str:
             network,
             example,
             str(path),
-            input_names=["patch", "seen"],
+            input_names=["rings", "seen"],
             output_names=list(NAMES),
             dynamic_axes={name: {0: "count"} for name in names},
             opset_version=OPSET,
             dynamo=False,
         )
     rng = np.random.default_rng(5)
-    patch = rng.normal(-0.5, 0.5, (16, 3, SIDE, SIDE)).astype(np.float32)
+    rings = rng.normal(-0.5, 0.5, (16, 3, RINGS, RAYS)).astype(np.float32)
     seen = rng.uniform(0, 1, (16, 2)).astype(np.float32)
     with torch.no_grad():
-        wanted = [out.numpy() for out in network(torch.from_numpy(patch), torch.from_numpy(seen))]
+        wanted = [out.numpy() for out in network(torch.from_numpy(rings), torch.from_numpy(seen))]
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    given = session.run(list(NAMES), {"patch": patch, "seen": seen})
+    given = session.run(list(NAMES), {"rings": rings, "seen": seen})
     worst = max(float(np.abs(a - b).max()) for a, b in zip(wanted, given, strict=True))
     if worst > ALIKE:
         raise RuntimeError(f"{path}: the exported network differs from the trained one by {worst:.1e}, more than {ALIKE:.0e}")

@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from models.training.dataset import FARTHEST, Samples
 from models.training.network import DiscNetwork
-from vision.discs.patches import PER_RADIUS, SIDE
+from vision.discs.patches import PER_RADIUS, SIDE, ring_positions
 
 BATCH = 128
 RATE = 3e-3  # highest, one cycle (Smith and Topin 2018)
@@ -86,6 +86,14 @@ def _covered(patch: Tensor, rng: torch.Generator) -> Tensor:
     return patch * (1 - share) + share * (colour + 0.04 * torch.randn(3, side, side, generator=rng))
 
 
+_WHERE = torch.from_numpy(ring_positions() / (SIDE / 2)).float()
+
+
+def unroll(patch: Tensor, mode: str = "bilinear") -> Tensor:
+    """Patches (N, 3, SIDE, SIDE) as the network sees them, (N, 3, RINGS, RAYS)."""
+    return functional.grid_sample(patch, _WHERE.expand(len(patch), -1, -1, -1), mode, align_corners=False)
+
+
 def _loss(answers: tuple[Tensor, Tensor, Tensor, Tensor], kind: Tensor, pose: Tensor, shift: Tensor) -> Tensor:
     said_kind, said_pose, said_shift, log_sigma = answers
     loss = functional.cross_entropy(said_kind, kind)
@@ -114,7 +122,8 @@ def train(samples: Samples, epochs: int, seed: int, say: Callable[[str], None]) 
         for number in range(rounds):
             index = order[number * BATCH : (number + 1) * BATCH]
             patch, shift = _varied(patches[index].float(), shifts[index].clone(), noise, rng)
-            loss = _loss(network(patch, seen[index]), kinds[index], poses[index], shift)
+            sharp = bool(torch.rand(1, generator=rng) < 0.5)  # what is sampled from pictures at once is not blurred twice
+            loss = _loss(network(unroll(patch, "bicubic" if sharp else "bilinear"), seen[index]), kinds[index], poses[index], shift)
             optimiser.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), 5.0)
@@ -131,8 +140,8 @@ def answers_of(network: DiscNetwork, samples: Samples) -> Answers:
     parts: list[list[np.ndarray]] = []
     with torch.no_grad():
         for start in range(0, len(samples.patches), 512):
-            patch = torch.from_numpy(samples.patches[start : start + 512]).float()
-            parts.append([out.numpy() for out in network(patch, torch.from_numpy(samples.seen[start : start + 512]))])
+            rings = unroll(torch.from_numpy(samples.patches[start : start + 512].astype(np.float32)))
+            parts.append([out.numpy() for out in network(rings, torch.from_numpy(samples.seen[start : start + 512]))])
     return Answers(*(np.concatenate([part[k] for part in parts]) for k in range(4)))
 
 

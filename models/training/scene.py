@@ -25,6 +25,7 @@ Lying = Literal["flat", "stacked", "on_side", "none"]
 MODES: Final = (("gs", 0.5), ("hqbin", 0.25), ("cm3", 0.15), ("hq", 0.1))
 LYING: Final[tuple[tuple[Lying, float], ...]] = (("flat", 0.70), ("stacked", 0.09), ("on_side", 0.07), ("none", 0.14))
 TURNING_MM: Final = 0.06  # radii of discs differ by this much from their nominal ones, one sigma
+ROW_SHARE: Final = 0.12  # of the flat pieces lie in a row of their colour along a rail, as at the start of every set
 WEIGHT_OVER_MM: Final = 13.0  # a piece lies on another as long as its middle does
 
 
@@ -229,6 +230,24 @@ def _neighbours(rng: np.random.Generator, kind: Kind, x: float, y: float) -> lis
     return out
 
 
+def _row(rng: np.random.Generator, kind: Kind) -> tuple[float, float, list[tuple[Kind, float, float]]]:
+    """A part of a start position: a piece with pieces of its colour on either side along a rail."""
+    radius = solid_of(kind).radius_mm
+    rail = HALF_MM - radius - abs(float(rng.choice([0.0, rng.exponential(0.3)])))
+    along = float(rng.uniform(-0.4, 0.4)) * HALF_MM
+    toward, side = rng.choice([-1.0, 1.0]), int(rng.integers(2))
+    before, behind = rng.integers(0, 4, 2)
+    out: list[tuple[Kind, float, float]] = []
+    for way, count in ((-1.0, before), (1.0, behind)):
+        at = along
+        for _ in range(count):
+            at += way * (2 * radius + float(rng.choice([0.0, 0.0, rng.exponential(0.2)])))
+            out.append((kind, at, toward * (rail - abs(rng.normal(0, 0.1)))))
+    places = [(kind, along, toward * rail), *out]
+    turned = [(k, a, b) if side else (k, b, a) for k, a, b in places]
+    return turned[0][1], turned[0][2], turned[1:]
+
+
 def _on_side(rng: np.random.Generator) -> Array:
     """Axes (3, 3) of a disc that stands on its rim."""
     angle = rng.uniform(0, 2 * math.pi)
@@ -244,14 +263,15 @@ def random_scene(rng: np.random.Generator) -> Scene:
     if lying == "stacked":
         kind = _colour(rng)
     look, solid = _new_set(rng), solid_of(kind)
-    x, y = _place(rng, solid.radius_mm)
+    in_row = lying == "flat" and kind != "striker" and rng.random() < ROW_SHARE
+    x, y, others = _row(rng, kind) if in_row else (*_place(rng, solid.radius_mm), [])
     centre = np.array([x, y])
     discs: list[Array] = []
     shown = kind
     if lying == "none":
         centre, shown = _nothing(rng, look, kind, x, y, discs)
     else:
-        others = _neighbours(rng, kind, x, y)
+        others = others or _neighbours(rng, kind, x, y)
         discs += [_disc(rng, look, other, a, b, 0.0) for other, a, b in others]
         if lying == "flat":
             discs.insert(0, _disc(rng, look, kind, x, y, 0.0))

@@ -3,15 +3,16 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("torch", reason="the extra `train` is not installed (make train installs it)")
+torch = pytest.importorskip("torch", reason="the extra `train` is not installed (make train installs it)")
 pytest.importorskip("numba", reason="the extra `train` is not installed (make train installs it)")
 
 from models.training.card import calibration, card
 from models.training.dataset import KINDS, POSES, samples_of
 from models.training.export import export
-from models.training.learn import answers_of, make_honest, train
+from models.training.learn import answers_of, make_honest, train, unroll
 from models.training.store import joined
 from vision.discs.eyes import Eyes
+from vision.discs.patches import FIRST_RING, LAST_RING, PER_RADIUS, RAYS, RINGS, SIDE
 
 SCENES = 30
 
@@ -41,6 +42,18 @@ def test_a_disc_asked_for_is_where_the_truth_says(samples):
             contrast.append(abs(light[away < 4].mean() - light[(away > 7) & (away < 10)].mean()))
     here, beside = np.array(contrast).reshape(-1, 2).T
     assert (here > beside).mean() > 0.8
+
+
+def test_a_shift_of_a_disc_is_a_wave_of_its_edge():
+    ticks = np.arange(SIDE) - (SIDE - 1) / 2
+    places = [(0.0, 0.0), (3.0, 0.0), (0.0, -2.0)]
+    discs = [np.hypot(*np.meshgrid(ticks - x, ticks - y)) < PER_RADIUS for x, y in places]
+    patches = torch.from_numpy(np.repeat(np.stack(discs)[:, None], 3, axis=1).astype(np.float32))
+    for mode in ("bilinear", "bicubic"):
+        edge = unroll(patches, mode).numpy()[:, 0].sum(axis=1) * (LAST_RING - FIRST_RING) / (RINGS - 1)
+        turned = np.arange(RAYS) * 2 * np.pi / RAYS
+        wave = 2 * np.array([edge @ np.cos(turned), edge @ np.sin(turned)]).T / RAYS
+        assert wave == pytest.approx(np.array(places), abs=0.2)
 
 
 def test_a_short_training_learns_and_its_export_answers_alike(samples, tmp_path):

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import cv2
 import msgspec
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from vision.discs import eyes as eyes_module
 from vision.discs.eyes import KINDS, MODEL, POSES, Eyes, Opinion, eyes
 from vision.discs.fuse import RELATED, Place, fuse
 from vision.discs.kinds import wood_light
-from vision.discs.patches import PER_RADIUS, SIDE, place_patches, take_patches
+from vision.discs.patches import PER_RADIUS, RAYS, RINGS, SIDE, SQUARE, UNROLLED, place_patches, ring_positions, take_patches
 from vision.discs.solid import solid_of
 from vision.discs.topview import view_from_above
 
@@ -61,6 +62,24 @@ def test_a_patch_samples_finer_where_pixels_are(mode):
     optics = overhead(*mode)
     [(_, grid)] = place_patches(camera_of(optics), [(0.0, 0.0)], [solid_of("red")])
     assert len(grid) == (SIDE if mode[0] < 2000 else 2 * SIDE)
+
+
+@pytest.mark.parametrize("mode", [(1456, 1088), (4056, 3040)])
+def test_unrolled_a_place_shows_what_its_patch_shows(mode):
+    optics = overhead(*mode, tilt_deg=6.0)
+    image, camera = render_still(SCENE, optics, QUIET, 3), camera_of(optics)
+    wood = wood_light(view_from_above(image, camera))
+    _, kind, x, y = SCENE[0]
+    square, rings = (
+        take_patches(image, [grid for _, grid in place_patches(camera, [(x, y)], [solid_of(kind)], layout)], wood, layout)[0]
+        for layout in (SQUARE, UNROLLED)
+    )
+    assert rings.shape == (3, RINGS, RAYS)
+    at = (ring_positions() + (SIDE - 1) / 2).astype(np.float32)
+    there = cv2.remap(square[1], at[..., 0], at[..., 1], cv2.INTER_LINEAR)
+    assert np.abs(there - rings[1]).mean() < 0.02
+    # A disc's edge lies straight: the rings within it differ from those outside at every ray.
+    assert (np.abs(rings[1, 12:20].mean(axis=0) - rings[1, 28:].mean(axis=0)) > 0.05).all()
 
 
 def test_equal_looks_meet_in_the_middle_and_are_surer_together():

@@ -51,6 +51,10 @@ TILTED_SIGMA_MM: Final = 3.0  # of a disc on a pocket's edge or on its side, who
 STACKED_SIGMA_MM: Final = 0.4  # how far a piece that lies on another may be tilted out of place
 SURE_DISC: Final = 0.9  # probability from which the network's word that a doubtful circle is a disc is taken
 SURE_POSE: Final = 0.6  # probability from which the network's word on how a disc lies is taken
+# A raised disc shows by how much wall is below it, on the camera's side; where a neighbour stands there, hardly anything tells.
+SURE_POSE_BEHIND: Final = 0.97
+WALL_SIDE: Final = 0.5  # cosine of the angle from the camera's direction within which a neighbour stands before the wall
+WALL_REACH_MM: Final = 36.0  # and from axis to axis: two pieces that touch, and the wall of a steep look
 POSE_DOUBT_MM: Final = 3.0  # how far off a place is when a disc lies otherwise than it was taken to lie
 
 
@@ -282,7 +286,8 @@ def _judged(
     if opinion is None:
         return one.pose, place
     pose = POSES[int(opinion.pose.argmax())]
-    if pose == "flat" or opinion.pose.max() < SURE_POSE:
+    enough = SURE_POSE_BEHIND if _stands_behind(camera, place, near) else SURE_POSE
+    if pose == "flat" or opinion.pose.max() < enough:
         sure = pose == "flat"
         at = fuse(place, opinion)
         return "flat", at if sure else replace(at, sigma_mm=math.hypot(at.sigma_mm, POSE_DOUBT_MM * float(opinion.pose[1:].sum())))
@@ -292,3 +297,15 @@ def _judged(
             sigma = fitted_sigma_mm(raised.sigma_mm, STACKED_SIGMA_MM, camera.px_per_mm(raised.x_mm, raised.y_mm))
             return pose, Place(raised.x_mm, raised.y_mm, sigma)
     return pose, replace(place, sigma_mm=TILTED_SIGMA_MM)
+
+
+def _stands_behind(camera: Camera, place: Place, near: list[Neighbour]) -> bool:
+    """Whether another disc hides the wall that a disc shows to the camera."""
+    toward = camera.centre_mm[:2] - (place.x_mm, place.y_mm)
+    toward /= max(float(np.hypot(*toward)), 1.0)
+    for other in near:
+        x, y = other.x_mm - place.x_mm, other.y_mm - place.y_mm
+        away = math.hypot(x, y)
+        if away < WALL_REACH_MM and x * toward[0] + y * toward[1] > WALL_SIDE * away:
+            return True
+    return False

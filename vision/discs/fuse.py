@@ -18,9 +18,9 @@ from vision.discs.eyes import Opinion
 Array = NDArray[np.float64]
 
 # Chips, shadows and turning tolerance move an edge by more than its noise: sigma grows by a factor and by a part of a pixel.
-SCATTER_FACTOR: Final = 1.7
-LEAST_SIGMA_PX: Final = 0.14
-RELATED: Final = 0.3  # correlation of the two looks' errors: they see the same picture
+SCATTER_FACTOR: Final = 1.45
+LEAST_SIGMA_PX: Final = 0.12
+RELATED: Final = 0.35  # correlation of the two looks' errors: they see the same picture
 CONTRADICTION: Final = 3.5  # sigmas apart at which two looks can't both be right
 
 

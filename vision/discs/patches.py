@@ -24,6 +24,9 @@ SIDE: Final = 64  # samples along a patch's side
 PER_RADIUS: Final = 20.0  # samples along a disc's radius
 FLOOR: Final = 0.02  # share of the wood's light below which noise is all there is
 SPREAD: Final = 2.0  # logarithms are divided by this to lie within about -2..1
+RINGS: Final = 36  # that the surroundings of a place are unrolled into, from the middle outward
+RAYS: Final = 64  # around it; two neighbours are two samples apart at a disc's edge
+FIRST_RING, LAST_RING = 0.5, 30.3  # samples from the middle; a patch ends a little farther out
 COARSEST_PX: Final = 1.3  # samples further apart than this many pixels are means of finer ones
 
 
@@ -63,17 +66,55 @@ _NODE_UNIT: Final = np.stack(np.meshgrid(np.linspace(-1, 1, NODES_PER_SIDE), np.
 _FROM_NODES: Final = np.linalg.pinv(cubic(_NODE_UNIT))
 
 
-def _samples(fine: int) -> Array:
-    """Positions in units of half a side, (SIDE * fine) squared, rows along the second direction."""
-    ticks = ((np.arange(SIDE * fine) + 0.5) / (SIDE * fine)) * 2 - 1
-    return cubic(np.stack(np.meshgrid(ticks, ticks), -1).reshape(-1, 2))
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How samples lie about a place: `rows` x `columns` of them, at `fine[n]`, (rows n x columns n, 10) terms of the cubic surface, where
+    each is the mean of n x n pixels.
+    """
+
+    rows: int
+    columns: int
+    fine: dict[int, Array]
 
 
-_SAMPLES: Final = {fine: _samples(fine) for fine in (1, 2, 3)}
+def _means(places: Array, first: Array, second: Array) -> dict[int, Array]:
+    """Places (rows, columns, 2) in samples, each divided along two directions of one sample, for one, two and three pixels a sample."""
+    rows, columns, _ = places.shape
+    out = {}
+    for count in (1, 2, 3):
+        part = (np.arange(count) + 0.5) / count - 0.5
+        divided = places[:, None, :, None] + part[:, None, None, None] * first[:, None, :, None] + part[:, None] * second[:, None, :, None]
+        out[count] = cubic(divided.reshape(rows * count * columns * count, 2) / (SIDE / 2))
+    return out
 
 
-def place_patches(sight: Sight, centres_mm: ArrayLike, solids: Sequence[Solid]) -> list[tuple[Frame, NDArray[np.float32]]]:
-    """Frames of discs' patches about centres (N, 2) mm, and the pixels (n, n, 2) to sample for each, n = SIDE times 1, 2 or 3."""
+def _square() -> Layout:
+    ticks = np.arange(SIDE) - (SIDE - 1) / 2
+    places = np.stack(np.meshgrid(ticks, ticks), -1)
+    return Layout(SIDE, SIDE, _means(places, np.broadcast_to([0.0, 1.0], places.shape), np.broadcast_to([1.0, 0.0], places.shape)))
+
+
+def ring_positions() -> Array:
+    """Where rings and rays lie, (RINGS, RAYS, 2): samples from the middle along a patch's first and second direction."""
+    away, turned = np.linspace(FIRST_RING, LAST_RING, RINGS), np.arange(RAYS) * (2 * math.pi / RAYS)
+    out: Array = away[:, None, None] * np.stack([np.cos(turned), np.sin(turned)], -1)
+    return out
+
+
+def _rings() -> Layout:
+    places = ring_positions()
+    outward = places / np.hypot(places[..., 0], places[..., 1])[..., None]
+    return Layout(RINGS, RAYS, _means(places, outward, np.stack([-outward[..., 1], outward[..., 0]], -1)))
+
+
+SQUARE: Final = _square()  # for people, and for training, which turns and shifts it
+UNROLLED: Final = _rings()  # for the network: a disc's edge lies straight there, and a shift of the disc is a wave of it
+
+
+def place_patches(
+    sight: Sight, centres_mm: ArrayLike, solids: Sequence[Solid], layout: Layout = SQUARE
+) -> list[tuple[Frame, NDArray[np.float32]]]:
+    """Frames of discs' patches about centres (N, 2) mm, and the pixels (rows n, columns n, 2) to sample for each, n = 1, 2 or 3."""
     centres = np.asarray(centres_mm, dtype=np.float64).reshape(-1, 2)
     eye = sight.centre_mm
     away = centres - eye[:2]
@@ -89,28 +130,30 @@ def place_patches(sight: Sight, centres_mm: ArrayLike, solids: Sequence[Solid]) 
     out = []
     for k, surface in enumerate(surfaces):
         fine = min(3, max(1, math.ceil(sample_px[k] / COARSEST_PX)))
-        grid = (_SAMPLES[fine] @ surface).reshape(SIDE * fine, SIDE * fine, 2).astype(np.float32)
+        grid = (layout.fine[fine] @ surface).reshape(layout.rows * fine, layout.columns * fine, 2).astype(np.float32)
         frame = Frame(centres[k], axes[k], float(step[k]), float(size[k] / eye[2]), float(sample_px[k]))
         out.append((frame, grid))
     return out
 
 
-def take_patches(image: NDArray[np.uint8], grids_px: Sequence[NDArray[np.float32]], wood: Array) -> NDArray[np.float32]:
-    """Patches (N, 3, SIDE, SIDE): logarithm of the light as a share of the wood's (3,), both BGR."""
-    light = np.stack([_light(image, grid) for grid in grids_px]).transpose(0, 3, 1, 2)
+def take_patches(
+    image: NDArray[np.uint8], grids_px: Sequence[NDArray[np.float32]], wood: Array, layout: Layout = SQUARE
+) -> NDArray[np.float32]:
+    """Patches (N, 3, rows, columns): logarithm of the light as a share of the wood's (3,), both BGR."""
+    light = np.stack([_light(image, grid, layout) for grid in grids_px]).transpose(0, 3, 1, 2)
     share = np.log(light / wood.astype(np.float32)[:, None, None] + np.float32(FLOOR)) / np.float32(SPREAD)
     return np.ascontiguousarray(share, dtype=np.float32)
 
 
-def _light(image: NDArray[np.uint8], grid_px: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Linear light (SIDE, SIDE, 3) at the pixels of one patch."""
+def _light(image: NDArray[np.uint8], grid_px: NDArray[np.float32], layout: Layout) -> NDArray[np.float32]:
+    """Linear light (rows, columns, 3) at the pixels of one patch."""
     x, y = grid_px[..., 0], grid_px[..., 1]
     left, top = max(0, int(x.min()) - 2), max(0, int(y.min()) - 2)
     cut = image[top : int(y.max()) + 3, left : int(x.max()) + 3]
     if not cut.size:
-        return np.zeros((SIDE, SIDE, 3), dtype=np.float32)
+        return np.zeros((layout.rows, layout.columns, 3), dtype=np.float32)
     light = cv2.LUT(cut, LINEAR_LIGHT)
     seen = cv2.remap(light, x - left, y - top, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    if len(seen) != SIDE:
-        seen = cv2.resize(seen, (SIDE, SIDE), interpolation=cv2.INTER_AREA)
+    if len(seen) != layout.rows:
+        seen = cv2.resize(seen, (layout.columns, layout.rows), interpolation=cv2.INTER_AREA)
     return np.asarray(seen, dtype=np.float32)
