@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import sys
@@ -14,7 +15,6 @@ from cyclopts import Parameter
 
 from device.setup import STEPS, Bench, BrowserTalk, TerminalTalk, walk
 from device.setup.browser import Left
-from rules.errors import NovussError
 from scoreboard.server import ADMIN_VARIABLE
 from scoreboard.web import WebServer
 
@@ -72,7 +72,7 @@ def _in_browser(steps: tuple[str, ...], config: Path | None, host: str, port: in
     password = given or secrets.token_urlsafe(PASSWORD_BYTES)
     talk = BrowserTalk()
     server = WebServer(application(talk, password), host, port)
-    failed: list[NovussError] = []
+    failed: list[Exception] = []
 
     def work() -> None:
         try:
@@ -81,8 +81,11 @@ def _in_browser(steps: tuple[str, ...], config: Path | None, host: str, port: in
                 walk(bench, steps)
         except Left:
             return
-        except NovussError as error:
+        # Whatever it is: it is raised where the command ends, and the page must not say that all is done.
+        except Exception as error:
             failed.append(error)
+            with contextlib.suppress(Left):
+                talk.say(f"WRONG: {error}")
         finally:
             talk.done()
 

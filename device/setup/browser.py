@@ -38,6 +38,7 @@ class BrowserTalk:
         self._picture: NDArray[np.uint8] | None = None
         self._pictures = 0
         self._report: bytes | None = None
+        self._reports = 0
         # Called by the steps' thread while an answer is waited for; takes the next picture.
         self.idle: Callable[[], None] = lambda: None
 
@@ -93,6 +94,7 @@ class BrowserTalk:
         """The picture of what fits how well."""
         with self._changed:
             self._report = png
+            self._reports += 1
 
     def done(self) -> None:
         """Nothing more is asked."""
@@ -114,7 +116,7 @@ class BrowserTalk:
                 "showing": self._showing,
                 "question": self._question,
                 "picture": self._pictures,
-                "report": self._report is not None,
+                "report": self._reports,
                 "done": self._done,
             }
 

@@ -134,6 +134,38 @@ def test_a_talk_that_is_left_tells_the_steps_so() -> None:
         talk.say("no")
 
 
+def test_a_page_learns_of_each_picture_of_what_fits() -> None:
+    """The table may be looked for again: the first picture is then no longer what was found."""
+    talk = BrowserTalk()
+    told = [talk.state()["report"]]
+    for png in (b"first", b"second"):
+        talk.see_report(png)
+        told.append(talk.state()["report"])
+    assert told == [0, 1, 2]
+    assert talk.report == b"second"
+
+
+def test_a_fault_of_ours_ends_it_as_one_and_the_page_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import device.commands.setup as command
+
+    talks: list[BrowserTalk] = []
+
+    class Kept(BrowserTalk):
+        def __init__(self) -> None:
+            super().__init__()
+            talks.append(self)
+
+    def breaks(*_: object) -> None:
+        raise RuntimeError("a fault of ours")
+
+    monkeypatch.setattr(command, "walk", breaks)
+    monkeypatch.setattr(command, "BrowserTalk", Kept)
+    monkeypatch.setattr(command, "LAST_WORDS_S", 0.0)
+    with pytest.raises(RuntimeError, match="a fault of ours"):
+        command.setup("names", config=tmp_path / "novuss.toml", browser=True, port=0)
+    assert talks[0].state()["lines"] == ["WRONG: a fault of ours"]
+
+
 @pytest.mark.browser
 def test_the_virtual_table_is_set_up_in_a_browser(start: Start, chromium: Any) -> None:
     setup = start()
@@ -154,14 +186,14 @@ def test_the_virtual_table_is_set_up_in_a_browser(start: Start, chromium: Any) -
         text = next((answer for words, answer in answers.items() if question.startswith(words)), "")
         if question.startswith("on ("):
             if "table:" in page.locator("#said h2").last.inner_text():
-                page.wait_for_function("document.getElementById('residuals').naturalWidth > 500")
+                page.wait_for_function("() => document.getElementById('residuals').naturalWidth > 500")
             page.get_by_role("button", name="on", exact=True).click()
         else:
             page.locator("#answer").fill(text)
             page.get_by_role("button", name="Go on").click()
         page.wait_for_function("asked => document.getElementById('question').textContent !== asked || "
                                "document.getElementById('ask').hidden", arg=question)  # fmt: skip
-    page.wait_for_function("document.getElementById('picture').naturalWidth === 960")
+    page.wait_for_function("() => document.getElementById('picture').naturalWidth === 960")
     for words in ("virtual table, 1456x1088", "sharpness", "its lines fit to", "brings its own"):
         assert words in page.locator("#said").inner_text(), words
     assert page.locator("#said .wrong").count() == 0

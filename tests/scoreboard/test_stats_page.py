@@ -87,7 +87,7 @@ def test_the_page_counts_strokes_as_they_come(scoreboard: Scoreboard, broker: Mo
         for width, height in SIZES:
             page.set_viewport_size({"width": width, "height": height})
             assert page.evaluate("document.documentElement.scrollWidth") <= width
-            page.wait_for_function("[...document.images].filter(i => i.src).every(i => i.complete && i.naturalWidth > 0)")
+            page.wait_for_function("() => [...document.images].filter(i => i.src).every(i => i.complete && i.naturalWidth > 0)")
             page.screenshot(path=str(SHOTS / f"stats-{width}x{height}.png"), full_page=True)
     finally:
         table.close()

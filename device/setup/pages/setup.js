@@ -10,7 +10,7 @@ let shown = 0;
 let asked = 0;
 let answered = 0;
 let picture = 0;
-let report = false;
+let report = 0;
 
 function say(state) {
   for (let number = Math.max(shown, state.first); number < state.first + state.lines.length; number += 1) {
@@ -59,11 +59,11 @@ function look(state) {
     image.src = `/picture.jpg?${picture}`;
     image.hidden = false;
   }
-  if (state.report && !report) {
-    at("residuals").src = `/report.png?${picture}`;
+  if (state.report !== report) {
+    report = state.report;
+    at("residuals").src = `/report.png?${report}`;
     at("report").hidden = false;
   }
-  report = state.report;
 }
 
 async function post(path, value) {
