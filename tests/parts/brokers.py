@@ -87,6 +87,11 @@ class Mosquitto:
     def url(self) -> str:
         return f"mqtt://{LOOPBACK}:{self.port}"
 
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
 
 class Subscriber:
     """A real mosquitto_sub with a session of its own, collecting `topic payload` lines in a file."""
