@@ -188,7 +188,8 @@ class Publisher:
                 link.publish(*self._announced, qos=1, retain=True)
             with self._changed:
                 self._connected, self._reason = True, None
-                self._unsent_states = set(self._states)
+                # An old picture would pass for a new one.
+                self._unsent_states = {topic for topic in self._states if topic.retained}
                 self._changed.notify_all()
             _log.info("connected to %s", self._address)
             self._flight.clear()

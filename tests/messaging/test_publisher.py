@@ -21,7 +21,7 @@ from device.messaging.backoff import Backoff
 from device.messaging.guard import USER
 from device.storage import Outbox
 from rules.errors import Bug, InputUnusable
-from tests.parts.brokers import Mosquitto, Subscriber, free_port, wait_until
+from tests.parts.brokers import Mosquitto, Subscriber, free_port, publish, wait_until
 
 Subscribe = Callable[..., Subscriber]
 
@@ -153,6 +153,21 @@ def test_state_is_latest_wins_and_comes_again_after_the_broker_forgot_it(
         publisher.publish_state(topics.MATCH, {"number": 1000})
         mosquitto.start()
         assert wait_until(lambda: late.messages()[-1][1] == {"number": 1000})
+
+
+def test_what_is_not_retained_does_not_come_again_after_an_outage(mosquitto: Mosquitto, subscribe: Subscribe, outbox: Outbox) -> None:
+    """An old picture would be shown as what the camera sees now."""
+    subscriber = subscribe(mosquitto.port)
+    with Publisher(mosquitto.url, "t1", outbox, backoff=Backoff(0.05, 0.1)) as publisher:
+        assert publisher.wait_connected(5)
+        publisher.publish_state(topics.PICTURE, {"t_s": 1.0})
+        assert wait_until(lambda: subscriber.messages("/picture"))
+        # The broker throws a client out when another one comes under its name.
+        publish(mosquitto.port, "anything", "{}", "-i", "novuss-t1")
+        assert wait_until(lambda: publisher.connection.failures > 0 and publisher.connection.connected)
+        publisher.publish_state(topics.MATCH, {"score": 1})
+        assert wait_until(lambda: subscriber.messages("/match"))
+    assert subscriber.messages("/picture") == [("novuss/t1/picture", {"t_s": 1.0})]
 
 
 def test_nothing_holds_up_the_frame_path_while_no_broker_answers(outbox: Outbox) -> None:
