@@ -11,11 +11,11 @@ import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
@@ -28,6 +28,7 @@ from rules.start_position import colours_at_start
 from rules.words import CLAUSES, PHRASES
 from scoreboard.cards_view import command_words
 from scoreboard.desk import CommandFailed, Desk
+from scoreboard.incoming import Refused, body_of, is_from_our_page
 from scoreboard.journal import Journal
 from scoreboard.pages import HEADERS, Pages, Room, lang_of
 from scoreboard.preview_view import preview_view
@@ -47,14 +48,6 @@ AWARDS: Final = tuple(clause for clause, what in SANCTIONED.items() if what in {
 Command = Judge | SetClock | KeepEvidence | ShowTable
 Sheet = Callable[[Lang], str]
 Act = Callable[[Request, Session], Awaitable[Response]]
-
-
-class _Refused(Exception):
-    """A request that no page of ours sends."""
-
-    def __init__(self, why: str, status: int = 400) -> None:
-        super().__init__(why)
-        self.status = status
 
 
 class Console:
@@ -89,7 +82,7 @@ class Console:
 
         async def guarded(request: Request) -> Response:
             session = self._session(request)
-            if session is None or not _is_from_our_page(request):
+            if session is None or not is_from_our_page(request):
                 self._journal.refused(_address(request), what, "a stranger" if session is None else "from another page")
                 return JSONResponse({"accepted": False, "error": "sign in first"}, 403)
             if role == "admin" and session.role != "admin":
@@ -97,7 +90,7 @@ class Console:
                 return JSONResponse({"accepted": False, "error": "for admins only"}, 403)
             try:
                 return await act(request, session)
-            except _Refused as error:
+            except Refused as error:
                 self._journal.refused(session.name, what, str(error))
                 return JSONResponse({"accepted": False, "error": str(error)}, error.status)
 
@@ -131,12 +124,12 @@ class Console:
         )
 
     async def _sign_in(self, request: Request) -> Response:
-        if not _is_from_our_page(request):
+        if not is_from_our_page(request):
             self._journal.refused(_address(request), "sign-in", "from another page")
             return JSONResponse({"accepted": False, "error": "sign in on our own page"}, 403)
         try:
-            form = parse_qs((await _body(request)).decode(errors="replace"))
-        except _Refused as error:
+            form = parse_qs((await body_of(request, MAX_BODY)).decode(errors="replace"))
+        except Refused as error:
             return PlainTextResponse(str(error), error.status)
         token = self._sessions.sign_in(form.get("name", [""])[0], form.get("password", [""])[0])
         back = f"/judge?lang={lang_of(request)}"
@@ -152,7 +145,7 @@ class Console:
 
     async def _sign_out(self, request: Request) -> Response:
         session = self._session(request)
-        if not _is_from_our_page(request):
+        if not is_from_our_page(request):
             self._journal.refused(_address(request), "sign-out", "from another page")
             return JSONResponse({"accepted": False, "error": "sign out on our own page"}, 403)
         if session is not None:
@@ -165,7 +158,7 @@ class Console:
     # --- commands -------------------------------------------------------------------------------------------------------
 
     async def _preview(self, request: Request, session: Session) -> Response:
-        order = _order(await _body(request))
+        order = _order(await body_of(request, MAX_BODY))
         try:
             found = await self._desk.send(order, session.name, preview=True)
         except CommandFailed as error:
@@ -175,17 +168,17 @@ class Console:
         return JSONResponse({"accepted": True, "what": what, "view": preview_view(found, lang)})
 
     async def _command(self, request: Request, session: Session) -> Response:
-        order = _order(await _body(request))
+        order = _order(await body_of(request, MAX_BODY))
         return await self._sent(order, session, self._said(order, "en"))
 
     async def _match(self, request: Request, session: Session) -> Response:
-        body = await _body(request)
+        body = await body_of(request, MAX_BODY)
         try:
             form = msgspec.json.decode(body, type=MatchForm)
         except UNREADABLE as error:
-            raise _Refused(f"no match: {error}") from error
+            raise Refused(f"no match: {error}") from error
         if form.force and session.role != "admin":
-            raise _Refused("breaking off a match is for admins only", 403)
+            raise Refused("breaking off a match is for admins only", 403)
         now = datetime.now(UTC)
         try:
             found = colours_at_start([s.disc for s in self._room.snapshot().discs])
@@ -232,7 +225,7 @@ class Console:
         )
 
     async def _end_session(self, request: Request, session: Session) -> Response:
-        form = parse_qs((await _body(request)).decode(errors="replace"))
+        form = parse_qs((await body_of(request, MAX_BODY)).decode(errors="replace"))
         whose = self._sessions.end(form.get("key", [""])[0])
         if whose is not None:
             self._journal.done(session.name, f"end of {whose}'s session", "")
@@ -241,7 +234,7 @@ class Console:
     async def _show_sheet(self, request: Request, _session: Session) -> Response:
         """The match sheet with its own style, which the policy lets through by its hash."""
         if self._sheet is None:
-            raise _Refused("the match sheet is where the log is: on the table's own board", 404)
+            raise Refused("the match sheet is where the log is: on the table's own board", 404)
         page = await run_in_threadpool(self._sheet, lang_of(request))
         style = page.partition("<style>")[2].partition("</style>")[0]
         digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
@@ -263,32 +256,11 @@ def _order(body: bytes) -> Command:
         name = str(msgspec.json.decode(body, type=Mapping[str, Any]).get("command"))
         order = msgspec.json.decode(body, type=KINDS.get(name, Judge))
     except UNREADABLE as error:
-        raise _Refused(f"no judge command: {error}") from error
+        raise Refused(f"no judge command: {error}") from error
     if isinstance(order, StartMatch):
-        raise _Refused("a match is begun by its own form")
+        raise Refused("a match is begun by its own form")
     return order
 
 
 def _address(request: Request) -> str:
     return request.client.host if request.client else "?"
-
-
-def _is_from_our_page(request: Request) -> bool:
-    """Browsers name the page a write comes from; another site's page can't forge it. Other programs name none and need the cookie."""
-    origin = request.headers.get("origin")
-    try:
-        return origin is None or urlsplit(origin).netloc == request.headers.get("host")
-    except ValueError:  # no address at all
-        return False
-
-
-async def _body(request: Request) -> bytes:
-    body = b""
-    try:
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > MAX_BODY:
-                raise _Refused(f"longer than {MAX_BODY} bytes", 413)
-    except ClientDisconnect as error:
-        raise _Refused("its sender left before the end") from error
-    return body

@@ -6,18 +6,18 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final, TypeVar
-from urllib.parse import urlsplit
 
 import msgspec
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from device.setup.browser import BrowserTalk
 from rules.errors import UNREADABLE
+from scoreboard.incoming import Refused, body_of, is_from_our_page
 from scoreboard.pages import STATIC, SafeHeaders
 from scoreboard.sessions import Sessions
 
@@ -43,10 +43,6 @@ class Answer(msgspec.Struct, frozen=True):
     text: str
 
 
-class _Refused(Exception):
-    """A request that our page does not send."""
-
-
 def application(talk: BrowserTalk, password: str) -> Starlette:
     """The pages of one set-up."""
     sessions = Sessions({"admin": password}, time.monotonic)
@@ -56,12 +52,12 @@ def application(talk: BrowserTalk, password: str) -> Starlette:
 
     def guarded(act: Act) -> Act:
         async def guard(request: Request) -> Response:
-            if not is_signed_in(request) or not _is_from_our_page(request):
+            if not is_signed_in(request) or not is_from_our_page(request):
                 return JSONResponse({"error": "sign in first"}, 403)
             try:
                 return await act(request)
-            except _Refused as error:
-                return JSONResponse({"error": str(error)}, 400)
+            except Refused as error:
+                return JSONResponse({"error": str(error)}, error.status)
 
         return guard
 
@@ -69,12 +65,12 @@ def application(talk: BrowserTalk, password: str) -> Starlette:
         return FileResponse(PAGES / ("setup.html" if is_signed_in(request) else "sign_in.html"), headers={"cache-control": "no-store"})
 
     async def sign_in(request: Request) -> Response:
-        if not _is_from_our_page(request):
+        if not is_from_our_page(request):
             return JSONResponse({"error": "sign in on our own page"}, 403)
         try:
-            asked = _decoded(await _body(request), SignIn)
-        except _Refused as error:
-            return JSONResponse({"error": str(error)}, 400)
+            asked = _decoded(await body_of(request, MAX_BODY), SignIn)
+        except Refused as error:
+            return JSONResponse({"error": str(error)}, error.status)
         token = sessions.sign_in("admin", asked.password)
         if token is None:
             why = "too many wrong passwords: wait half a minute" if sessions.is_shut else "wrong password"
@@ -87,7 +83,7 @@ def application(talk: BrowserTalk, password: str) -> Starlette:
         return JSONResponse(talk.state(), headers={"cache-control": "no-store"})
 
     async def answer(request: Request) -> Response:
-        given = _decoded(await _body(request), Answer)
+        given = _decoded(await body_of(request, MAX_BODY), Answer)
         return JSONResponse({"taken": talk.answer(given.number, given.text)})
 
     async def enough(_request: Request) -> Response:
@@ -129,29 +125,8 @@ def _image(data: bytes | None, kind: str) -> Response:
     return Response(status_code=204) if data is None else Response(data, media_type=kind, headers={"cache-control": "no-store"})
 
 
-def _is_from_our_page(request: Request) -> bool:
-    """Browsers name the page that a request comes from; a page of another site cannot forge it."""
-    origin = request.headers.get("origin")
-    try:
-        return origin is None or urlsplit(origin).netloc == request.headers.get("host")
-    except ValueError:  # no address at all
-        return False
-
-
-async def _body(request: Request) -> bytes:
-    body = b""
-    try:
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > MAX_BODY:
-                raise _Refused(f"longer than {MAX_BODY} bytes")
-    except ClientDisconnect as error:
-        raise _Refused("its sender left before the end") from error
-    return body
-
-
 def _decoded(body: bytes, kind: type[Asked]) -> Asked:
     try:
         return msgspec.json.decode(body, type=kind)
     except UNREADABLE as error:
-        raise _Refused(str(error)) from error
+        raise Refused(str(error)) from error
