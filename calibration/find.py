@@ -35,7 +35,9 @@ DIAMETER_STEP_RAD: Final = math.radians(0.75)  # 125 mm away that is 1.6 mm: wit
 SIGN_OF: Final[dict[Side, int]] = {"S": -1, "N": 1, "W": -1, "E": 1}
 LINE_OF: Final[dict[Zone, str]] = {"S": "zone S", "N": "zone N", "W": "zone W", "E": "zone E", "circle": "circle"}
 LINE_FLOOR_MM: Final = 0.03  # drawn lines waver by this much from stretch to stretch
-UNKNOWN_LENS_SIGMA_MM: Final = 0.45  # worst doubt at a piece's face that still decides most cases; above, a lens file is needed
+# Measured on rendered tables: a lens that is estimated from a single picture of lines is off by more than their scatter says.
+UNKNOWN_LENS_FACTOR: Final = 1.4
+UNKNOWN_LENS_SIGMA_MM: Final = 0.6  # worst doubt at a piece's face that still decides most cases; above, a lens file is needed
 FEWEST_MARKS: Final = 20  # stretches of rim or rail, of some 56: three pockets' worth with gaps
 POSSIBLE_SHARE: Final = 0.3  # what the judge asks of a line at least
 CERTAIN_SHARE: Final = 0.6  # of the lines' stretches; no wrong guess has shown half of that, so no other is tried
@@ -237,7 +239,7 @@ def _finish(stage: Stage, lens: Lens, prior: LensPrior | None) -> TableFit:
         rms_px=_rms(solution),
         made_at=datetime.now(UTC).isoformat(timespec="seconds"),
         covariance=_given_lens(solution.joint_covariance).tolist(),
-        joint_covariance=None if prior is None else solution.joint_covariance.tolist(),
+        joint_covariance=None if prior is None else (UNKNOWN_LENS_FACTOR**2 * solution.joint_covariance).tolist(),
     )
     if prior is not None and (doubt := worst_sigma_mm(calibration, PIECE_THICKNESS_MM)) > UNKNOWN_LENS_SIGMA_MM:
         raise TableNotFound(

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="the extra `train` is not installed (make train installs it)")
+pytest.importorskip("torch", reason="the extra `train` is not installed (make train installs it)")
 pytest.importorskip("numba", reason="the extra `train` is not installed (make train installs it)")
+
+import torch
 
 from models.training.card import calibration, card
 from models.training.dataset import KINDS, POSES, samples_of
