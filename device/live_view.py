@@ -104,15 +104,16 @@ class LiveView:
             if job is not None and not self._closing:
                 self._show(job)
             elif self._is_shown:
-                self._publish(topics.PICTURE, Picture())
+                self._show(None)
             self._is_shown = job is not None
 
     def _has_work(self) -> bool:
         return self._closing or self._next is not None or (self._is_shown and not self._is_wanted)
 
-    def _show(self, job: _Job) -> None:
+    def _show(self, job: _Job | None) -> None:
         try:
-            self._publish(topics.PICTURE, picture_of(job.frame, self._camera, job.seen, job.hands, job.places))
+            picture = Picture() if job is None else picture_of(job.frame, self._camera, job.seen, job.hands, job.places)
+            self._publish(topics.PICTURE, picture)
         except Exception:
             # A fault of ours costs a picture; refereeing does not hang on it.
             _log.exception("the table could not be shown")

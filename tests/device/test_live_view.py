@@ -213,3 +213,21 @@ def test_a_fault_costs_a_picture_and_no_more(caplog: pytest.LogCaptureFixture) -
     assert wait_until(lambda: bool(sent))
     view.close()
     assert sent[0].jpeg is not None
+
+
+def test_a_fault_in_saying_that_it_is_over_ends_no_later_picture(caplog: pytest.LogCaptureFixture) -> None:
+    sent: list[Picture] = []
+
+    def fail_at_the_end(_topic: topics.Topic, payload: Any) -> None:
+        sent.append(payload)
+        if payload.jpeg is None:
+            raise RuntimeError("a fault of ours")
+
+    view = LiveView(laying().camera, fail_at_the_end)
+    view.start()
+    image, state = laying().film().frame.image, owing()
+    for n, now in enumerate((state, None, state)):
+        view.offer(Frame(image, n * 1_000_000_000, n), seen(), None, now)
+        assert wait_until(lambda n=n: len(sent) > n)
+    view.close()
+    assert "could not be shown" in caplog.text
