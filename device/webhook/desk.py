@@ -54,7 +54,8 @@ class NewsDesk:
             return
         if self._outbox.next_seq == 1:
             self._put(keys[-1] if keys else "", [(BEGIN, {})])
-        self._missing = set(self._outbox.missing(keys))
+        else:
+            self._missing = set(self._outbox.missing(keys))
 
     def note(self, line: LogLine, before: State | None, after: State | None, *, recalled: bool = False) -> None:
         """One entry and what it made of the match. Never raises: what cannot be kept now is found in the log at the next start."""

@@ -78,6 +78,27 @@ def test_who_begins_to_listen_hears_nothing_of_what_was_before(tmp_path: Path) -
     assert events(tmp_path) == [("set", 3)]
 
 
+def test_a_disk_that_is_full_at_the_first_start_makes_no_news_of_what_was_before(tmp_path: Path) -> None:
+    from rules.errors import StorageFailed
+
+    play(tmp_path, [AWARD, game.STROKE], tells=False)
+    log, recovered = MatchLog.open(tmp_path / "match.jsonl")
+    with log, Outbox.open(tmp_path / "outbox") as outbox, open_news(tmp_path / "webhook") as waiting:
+        put, tries = waiting.put_entry, []
+
+        def full_once(*words: Any) -> tuple[int, ...]:
+            tries.append(words)
+            if len(tries) == 1:
+                raise StorageFailed("no space")
+            return put(*words)
+
+        waiting.put_entry = full_once  # type: ignore[method-assign]
+        referee = Referee(log, recovered, outbox, lambda *_: None, NewMatch(), lambda *_: None, news=NewsDesk(waiting, "7"))
+        referee.begin(game.MATCH, resume=True)
+        referee.enter(AWARD)
+    assert events(tmp_path) == [("set", 3)]
+
+
 def test_a_disk_that_is_full_stops_no_ruling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from rules.errors import StorageFailed
 
