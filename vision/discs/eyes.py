@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 MODEL: Final = Path(__file__).resolve().parents[2] / "models" / "discs.onnx"
 KINDS: Final[tuple[Kind | None, ...]] = ("red", "black", "striker", None)  # the order of the network's answers
 POSES: Final[tuple[Pose, ...]] = ("flat", "stacked", "on_side")
-STRANGE: Final = 1.3  # tables and lamps differ from the scenes that it has learned from: sigma grows by this
+STRANGE: Final = 1.2  # tables and lamps differ from the scenes that it has learned from: sigma grows by this
 # Training shows discs on others and on their side far more often than play does: a hundredth of discs, if that, not a tenth.
 POSE_PRIOR: Final = np.array([1.0, 0.1, 0.1])
 BATCH: Final = 32  # patches a call: more gain no time and take memory
