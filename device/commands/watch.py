@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import signal
@@ -155,7 +156,7 @@ def watch(
     logging.basicConfig(level=logging.WARNING, handlers=[RichHandler(console=_console, show_path=False)], format="%(message)s")
     export_login(settings)
     chosen = settings.camera.source or default_source()
-    known = None if settings.camera.calibration is None else _kept(settings.camera.calibration)
+    known = None if settings.camera.calibration is None else kept_calibration(settings.camera.calibration)
     look_settings = LookSettings(
         None if settings.camera.lens is None else load_lens(settings.camera.lens), settings.camera.name, settings.table.south
     )
@@ -197,10 +198,11 @@ def watch(
             opened.close()
 
 
-def _kept(file: Path) -> Calibration:
-    """The calibration that set-up made; before that there is none, which is told apart from a damaged one."""
-    if not file.exists():
-        raise InputUnusable(f"{file}: this table has not been set up yet; run `novuss setup`")
+def kept_calibration(file: Path) -> Calibration:
+    """The calibration that set-up made; before that there is none, told apart from a damaged one. Raises `InputUnusable`."""
+    with contextlib.suppress(PermissionError):  # which reading it tells in a sentence
+        if not file.exists():
+            raise InputUnusable(f"{file}: this table has not been set up yet; run `novuss setup`")
     return load_calibration(file)
 
 

@@ -14,6 +14,7 @@ export class Live {
     this.targets = Array.from(node.querySelectorAll("[data-target]"));
     this.places = [];
     this.view = null;
+    this.coming = null;
     this.isHere = false;
     this.image.addEventListener("load", () => this.arrived());
     this.image.addEventListener("error", () => this.gone());
@@ -21,23 +22,33 @@ export class Live {
 
   show(view) {
     this.view = view;
-    if (view.src) set(this.image, "src", view.src);
-    else this.gone();
+    if (!view.src) this.gone();
+    else if (!this.coming && this.image.getAttribute("src") !== view.src) this.load();
+  }
+
+  // One at a time: over a slow network a newer one would end the load of each before it is there.
+  load() {
+    this.coming = this.view;
+    this.image.src = this.view.src;
   }
 
   // Marks and picture change together.
   arrived() {
-    if (!this.view.src) return;
-    const { x, y, half } = this.view;
+    if (!this.coming) return;
+    const { x, y, half } = this.coming;
     set(this.marks, "viewBox", `${x - half} ${-y - half} ${2 * half} ${2 * half}`);
     // On the board it lies on the drawn table: away from what is to be seen there.
     set(this.node, "data-corner", `${y > 0 ? "S" : "N"}${x > 0 ? "W" : "E"}`);
     this.isHere = true;
+    const isNewer = this.view.src !== this.coming.src;
+    this.coming = null;
     this.decide();
+    if (isNewer) this.load();
   }
 
   gone() {
     this.isHere = false;
+    this.coming = null;
     this.image.removeAttribute("src");
     this.decide();
   }

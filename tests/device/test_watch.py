@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from device.commands.watch import kept_calibration
 from device.storage.match_log import read_lines
+from rules.errors import InputUnusable
 from tests.device.running import Watch
 from tests.parts.brokers import Mosquitto, Subscriber, wait_until
 
@@ -128,3 +130,12 @@ def test_a_taken_port_is_no_failure_and_the_built_in_broker_serves_the_board(wat
     status, took_s = monitor.end()
     assert status == 0, monitor.said()
     assert took_s < ENDS_WITHIN_S
+
+
+def test_a_calibration_that_may_not_be_looked_at_is_told_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: Path) -> bool:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "exists", refuse)
+    with pytest.raises(InputUnusable, match=r"calibration\.json"):
+        kept_calibration(tmp_path / "calibration.json")
