@@ -178,3 +178,10 @@ def test_pieces_whose_wall_is_as_bright_as_their_face_are_not_told_as_stacked():
     image = table.next_frame().image
     camera = Camera(find_table([image], msgspec.convert(table.lens, Lens)).calibration)
     assert {disc.pose for disc in detect(image, camera).discs} == {"flat"}
+
+
+def test_a_black_piece_whose_hole_is_as_dark_as_its_face_is_found():
+    optics, placed = random_camera(7041), [("b1", "black", -175.0, 53.0), ("r1", "red", 100.0, -200.0)]
+    image, camera = render_still(placed, optics, random_look(7041), 7041), camera_of(optics)
+    assert len(detect(image, camera, geometry_alone=True).discs) == 1
+    assert all(away < 1.0 for _, _, away in pairs(detect(image, camera), placed))

@@ -50,6 +50,7 @@ RAIL_PULL_MM: Final = 8.0  # a circle taken for the rim of a disc at a rail lies
 TILTED_SIGMA_MM: Final = 3.0  # of a disc on a pocket's edge or on its side, whose place is the middle of what is seen
 STACKED_SIGMA_MM: Final = 0.4  # how far a piece that lies on another may be tilted out of place
 SURE_DISC: Final = 0.9  # probability from which the network's word that a doubtful circle is a disc is taken
+CERTAIN_DISC: Final = 0.99  # probability from which it outweighs a hole that geometry does not see
 SURE_POSE: Final = 0.6  # probability from which the network's word on how a disc lies is taken
 # A raised disc shows by how much wall is below it, on the camera's side; where a neighbour stands there, hardly anything tells.
 SURE_POSE_BEHIND: Final = 0.97
@@ -231,7 +232,7 @@ def find_discs(image: NDArray[np.uint8], camera: Camera, network: Eyes | None) -
             found.append(Found(one.kind, one.pose, one.x_mm, one.y_mm, TILTED_SIGMA_MM, candidate.rim, candidate.hole))
             continue
         fit, settled = _final(image, camera, one, look, _near(looks, chosen, index, refused))
-        if fit is None or not _confirmed(one, fit):
+        if fit is None or not (_confirmed(one, fit) or _recognised(image, camera, network, one, fit, wood)):
             refused.add(index)
             continue
         looks[index] = settled
@@ -263,6 +264,14 @@ def _screened(image: NDArray[np.uint8], camera: Camera, network: Eyes | None, ch
     places = np.array([(one.x_mm, one.y_mm) for one in doubtful])
     opinions = network.look(image, camera, places, [one.kind for one in doubtful], wood, mirrored_too=True)
     return sure + [one for one, opinion in zip(doubtful, opinions, strict=True) if opinion.disc >= SURE_DISC]
+
+
+def _recognised(image: NDArray[np.uint8], camera: Camera, network: Eyes | None, one: Chosen, fit: Fit, wood: Array) -> bool:
+    """Whether the network is certain of a flat disc whose hole shows as little as it does in dark paint on a dark spot."""
+    if network is None or one.pose != "flat":
+        return False
+    opinion = network.look(image, camera, np.array([(fit.x_mm, fit.y_mm)]), [one.kind], wood, mirrored_too=True)[0]
+    return opinion.disc >= CERTAIN_DISC
 
 
 def _opinions(
