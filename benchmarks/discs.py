@@ -74,11 +74,19 @@ def geometry(image: NDArray[np.uint8], camera: Camera) -> Places:
 
 def network(image: NDArray[np.uint8], camera: Camera) -> Places:
     """The network's word alone about every disc that geometry has found."""
-    found, look = detect(image, camera, geometry_alone=True).discs, eyes()
-    assert look is not None
+    found = detect(image, camera, geometry_alone=True).discs
     near = np.array([(disc.x_mm, disc.y_mm) for disc in found]).reshape(-1, 2)
     wood = wood_light(view_from_above(image, camera))
-    return near + np.array([one.shift_mm for one in look.look(image, camera, near, [disc.kind for disc in found], wood, mirrored_too=True)])
+    return seen_from(near, image, camera, [disc.kind for disc in found], wood, mirrored_too=True)
+
+
+def seen_from(
+    near: Places, image: NDArray[np.uint8], camera: Camera, kinds: list[Kind], wood: Places, *, mirrored_too: bool = False
+) -> Places:
+    """Where the network puts discs that are thought to be near these places."""
+    look = eyes()
+    assert look is not None
+    return near + np.array([one.shift_mm for one in look.look(image, camera, near, kinds, wood, mirrored_too=mirrored_too)])
 
 
 def main(argv: list[str]) -> None:
@@ -120,11 +128,9 @@ def main(argv: list[str]) -> None:
             placed: list[tuple[str, Kind, float, float]] = placed,
             wood: Places = wood,
         ) -> Places:
-            look = eyes()
-            assert look is not None
             kinds = [kind for _, kind, _, _ in placed]
             near = refit_many(image, camera, true + 0.5, list(kinds)).centres_mm
-            return near + np.array([opinion.shift_mm for opinion in look.look(image, camera, near, kinds, wood)])
+            return seen_from(near, image, camera, kinds, wood)
 
         for name, method in (*methods.items(), ("follow", follow), ("watch at rest", at_rest)):
             start = time.perf_counter()

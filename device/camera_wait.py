@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,13 +17,11 @@ from device.timing import Timing
 # Seconds between two tries: within the ten in which a table has to be back, and no load on a driver that is in trouble.
 TRY_EVERY_S: Final = 3.0
 
-Publish = Callable[[topics.Topic, Mapping[str, Any] | msgspec.Struct], None]
-
 
 def wait_for_camera(
     open_it: Callable[[], Source],
     missing: CameraMissing,
-    publish: Publish,
+    publish: topics.Publish,
     service: Service,
     said: Callable[[str], None],
     folder: Path,

@@ -1,4 +1,4 @@
-"""One reader for still pictures: a picture, or an error that names the path and the reason (imread only says None)."""
+"""Still pictures as files: one reader, which gives a picture or an error with path and reason (imread only says None), and one writer."""
 
 from __future__ import annotations
 
@@ -14,6 +14,21 @@ from rules.errors import InputUnusable
 _ENDS: dict[bytes, bytes] = {b"\xff\xd8\xff": b"\xff\xd9", b"\x89PNG\r\n\x1a\n": b"IEND\xaeB`\x82"}
 _TRAILING_BYTES = 4096  # cameras append maker notes after the end mark; more than that was never seen
 _MIN_SIDE_PX = 64  # below this no table line is one pixel wide at any mounting height
+
+
+def smaller(image: NDArray[np.uint8], factor: int) -> NDArray[np.uint8]:
+    """A picture (height, width, 3) made smaller by a whole number; rows and columns beyond its last multiple are left out."""
+    if factor == 1:
+        return image
+    height, width = (side // factor for side in image.shape[:2])
+    small = cv2.resize(image[: height * factor, : width * factor], (width, height), interpolation=cv2.INTER_AREA)
+    return np.asarray(small, dtype=np.uint8)
+
+
+def as_jpeg(image: NDArray[np.uint8], quality: int) -> bytes:
+    """A picture as a JPEG file; `quality` in per cent."""
+    _, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])
+    return data.tobytes()
 
 
 def read_image(path: Path) -> NDArray[np.uint8]:

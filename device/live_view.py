@@ -9,17 +9,14 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
-
-import cv2
-import msgspec
-import numpy as np
+from typing import Final
 
 from calibration.above import from_above
 from calibration.camera import Camera
 from device import topics
+from device.images import as_jpeg, smaller
 from device.sources.frame import Frame
 from rules.facts import Picture, SeenDiscs
 from rules.fold import State
@@ -39,8 +36,6 @@ WHOLE_MM: Final = HALF_MM + RAIL_WIDTH_MM
 AROUND_MM: Final = 110.0  # shown around the places: a hand with a piece is seen to come
 LEAST_MM: Final = 130.0  # half of the smallest picture: closer up the camera shows no more
 
-Publish = Callable[[topics.Topic, Mapping[str, Any] | msgspec.Struct], None]
-
 
 @dataclass(frozen=True, slots=True)
 class _Job:
@@ -55,7 +50,7 @@ class _Job:
 class LiveView:
     """One table's picture. `offer` and `ask` never wait."""
 
-    def __init__(self, camera: Camera, publish: Publish, clock_s: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, camera: Camera, publish: topics.Publish, clock_s: Callable[[], float] = time.monotonic) -> None:
         self._camera = camera
         self._publish = publish
         self._clock_s = clock_s
@@ -124,17 +119,11 @@ def picture_of(frame: Frame, camera: Camera, seen: SeenDiscs, hands: Mask | None
     (x_mm, y_mm), half_mm = _square(places)
     px_per_mm = SIDE_PX / (2 * half_mm)
     factor = max(1, int(camera.px_per_mm(x_mm, y_mm, PIECE_THICKNESS_MM) / px_per_mm))
-    image = frame.image
-    if factor > 1:
-        height, width = (side // factor for side in image.shape[:2])
-        small = cv2.resize(image[: height * factor, : width * factor], (width, height), interpolation=cv2.INTER_AREA)
-        image = np.asarray(small, dtype=np.uint8)
-    view = from_above(image, camera, (x_mm, y_mm), px_per_mm, (SIDE_PX, SIDE_PX), PIECE_THICKNESS_MM, factor=factor)
-    _, jpeg = cv2.imencode(".jpg", view, [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
+    view = from_above(smaller(frame.image, factor), camera, (x_mm, y_mm), px_per_mm, (SIDE_PX, SIDE_PX), PIECE_THICKNESS_MM, factor=factor)
     held = None
     if places and hands is not None:
         held = find_held(frame.image, camera, [place.kind for place in places], (x_mm, y_mm), half_mm, seen.discs, hands)
-    return Picture(x_mm=x_mm, y_mm=y_mm, half_mm=half_mm, jpeg=jpeg.tobytes(), held=held, t_s=frame.t_ns / 1e9)
+    return Picture(x_mm=x_mm, y_mm=y_mm, half_mm=half_mm, jpeg=as_jpeg(view, QUALITY), held=held, t_s=frame.t_ns / 1e9)
 
 
 def _open_places(state: State | None, seen: SeenDiscs) -> tuple[Place, ...]:

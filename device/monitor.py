@@ -43,7 +43,6 @@ _RETRY_S: Final = 1.0
 _END: Final = None
 
 Fact = Stroke | Incident | SeenDiscs | JudgeRequest | None
-Publish = Callable[[topics.Topic, Mapping[str, Any] | msgspec.Struct], None]
 
 
 class Monitor:
@@ -54,7 +53,7 @@ class Monitor:
         source: Source,
         camera: Camera,
         referee: Referee,
-        publish: Publish,
+        publish: topics.Publish,
         service: Service,
         folder: Path,
         recorder: Recorder | None = None,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -44,7 +44,6 @@ class NewMatch:
     first_turn: Side | None = None
 
 
-Publish = Callable[[topics.Topic, Mapping[str, Any] | msgspec.Struct], None]
 OnRuling = Callable[[Ruling, State], None]
 
 
@@ -56,7 +55,7 @@ class Referee:
         log: MatchLog,
         recovered: Recovered,
         outbox: Outbox,
-        publish: Publish,
+        publish: topics.Publish,
         new_match: NewMatch,
         on_ruling: OnRuling,
         clerk: Clerk | None = None,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+import msgspec
 
 
 class Topic(NamedTuple):
@@ -12,6 +15,9 @@ class Topic(NamedTuple):
     retained: bool
     qos: int
 
+
+# Leaves the newest value of a topic for the subscribers; never waits.
+Publish = Callable[[Topic, Mapping[str, Any] | msgspec.Struct], None]
 
 STATUS: Final = Topic("status", retained=True, qos=1)  # also the last will
 HEALTH: Final = Topic("health", retained=True, qos=0)

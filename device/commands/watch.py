@@ -29,7 +29,7 @@ from device.evidence.shelf import Shelf
 from device.first_look import LookSettings, check, look, ready
 from device.messaging.address import parse_url
 from device.messaging.judge import JudgeRequest
-from device.monitor import Monitor, Publish
+from device.monitor import Monitor
 from device.referee import NewMatch, Referee
 from device.service import Service
 from device.settings import Loaded, Settings
@@ -318,7 +318,7 @@ class _Job:
         camera = {"camera": self._source.figures()} if isinstance(self._source, Adjustable) else {}
         return {"settings": self._live_settings.figures()} | camera
 
-    def _recorder(self, camera: Camera, publish: Publish) -> Recorder | None:
+    def _recorder(self, camera: Camera, publish: topics.Publish) -> Recorder | None:
         """What films the table; none where it shall not be, or where its folder cannot be used: refereeing goes on."""
         folder = self._settings.evidence
         if folder is None:

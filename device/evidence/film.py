@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from device.evidence.moment import Point
+from device.images import as_jpeg, smaller
 from device.sources.frame import Frame
 from device.storage.match_log import LogLine
 from rules.facts import Incident, Stroke
@@ -98,13 +99,7 @@ class Lens:
 
 
 def _developed(frame: Frame, moving: UnderWay, factor: int, quality: int) -> Shot:
-    image = frame.image
-    if factor > 1:
-        height, width = (side // factor for side in image.shape[:2])
-        small = cv2.resize(image[: height * factor, : width * factor], (width, height), interpolation=cv2.INTER_AREA)
-        image = np.asarray(small, dtype=np.uint8)
-    _, jpeg = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])
-    return Shot(frame.seq, frame.t_ns, jpeg.tobytes(), factor, moving)
+    return Shot(frame.seq, frame.t_ns, as_jpeg(smaller(frame.image, factor), quality), factor, moving)
 
 
 class _Ring:

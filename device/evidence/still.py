@@ -18,6 +18,7 @@ from device.evidence.film import Image, Shot
 from device.evidence.geometry import Gauge, Meeting, fall_of, gauge_of, line_points, meetings, return_gauge, ways
 from device.evidence.moment import Point
 from device.evidence.pen import AMBER, BLUE, CYAN, GREEN, INK, ORANGE, VIOLET, WHITE, Colour, View, text
+from device.images import as_jpeg
 from rules.facts import Disc, Incident, Stroke, Struck
 from rules.reading import SIGMAS
 from rules.ruling import Ruling
@@ -113,8 +114,7 @@ def draw_still(scene: Scene) -> bytes:
     for panel in panels:
         sheet[top : top + panel.shape[0], _SIDE_PX + 2 * _GAP_PX : _SIDE_PX + 2 * _GAP_PX + width] = panel
         top += panel.shape[0] + _GAP_PX
-    _, jpeg = cv2.imencode(".jpg", sheet, [cv2.IMWRITE_JPEG_QUALITY, _QUALITY])
-    return jpeg.tobytes()
+    return as_jpeg(sheet, _QUALITY)
 
 
 # --- the whole table ----------------------------------------------------------------------------------------------------

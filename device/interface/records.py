@@ -11,7 +11,7 @@ from calibration.camera import Calibration
 from device import topics
 from device.evidence.record import Ground
 from device.evidence.shelf import Holding
-from device.health import Throttling
+from device.health import Machine
 from device.messaging.replay import ReplayRequest
 from device.storage.match_log import Reason
 from rules.facts import Incident, Judge, Picture, Player, Record, SeenDiscs, Stroke
@@ -90,7 +90,7 @@ class WebhookHealth(Record, frozen=True, kw_only=True):
     problem: str | None
 
 
-class Health(Record, frozen=True, kw_only=True):
+class Health(Machine, frozen=True, kw_only=True):
     """How the monitor does; what cannot be measured is null."""
 
     fps: float
@@ -99,13 +99,6 @@ class Health(Record, frozen=True, kw_only=True):
     latency_ms: Latency
     source: str
     waiting_facts: int
-    temperature_c: float | None
-    throttling: Throttling | None
-    disk_free_mb: int | None
-    disk_total_mb: int | None
-    memory_mb: int | None
-    open_files: int | None
-    clock_synchronised: bool
     calibration_age_s: float | None
     calibration_rms_px: float | None
     drift_px: float | None
@@ -187,47 +180,33 @@ class MatchState(Record, frozen=True, kw_only=True):
     schema: str = "novuss.match_state/1"
 
 
-class StrokeMessage(Stroke, frozen=True, kw_only=True):
-    """A stroke as it was seen, with its place in the table's sequence."""
-
-    seq: Seq
-    match_id: str
-    entry: int
-    at: At
-    clock_synchronised: bool
-    evidence: str | None
-    evidence_missing: Reason | UnsetType = UNSET
+def _with(record: type[msgspec.Struct], ending: str, means: str | None, *fields: Any) -> type[msgspec.Struct]:  # noqa: ANN401 - as msgspec has them
+    """A record and what its message adds to it; records of a fixed layout cannot be mixed together."""
+    named = {"__doc__": means}
+    return msgspec.defstruct(f"{record.__name__}{ending}", fields, bases=(record,), namespace=named, frozen=True, kw_only=True)
 
 
-class IncidentMessage(Incident, frozen=True, kw_only=True):
-    """What happened between strokes."""
-
-    seq: Seq
-    match_id: str
-    entry: int
-    at: At
-    clock_synchronised: bool
-    evidence: str | None
-    evidence_missing: Reason | UnsetType = UNSET
-
-
-class RulingMessage(Ruling, frozen=True, kw_only=True):
-    """What was ruled, on a stroke, an incident or a judge's command (then `judge` holds the command)."""
-
-    seq: Seq
-    match_id: str
-    at: At
-    clock_synchronised: bool
-    evidence: str | None
-    evidence_missing: Reason | UnsetType = UNSET
-    judge: Judge | UnsetType = UNSET
+# What the sequence of a table adds to a record of the log; a ruling names its entry itself.
+_PLACE: Final = (("seq", Seq), ("match_id", str))
+_ENTRY: Final = (("entry", int),)
+_SENT: Final = (("at", At), ("clock_synchronised", bool), ("evidence", str | None), ("evidence_missing", Reason | UnsetType, UNSET))
+StrokeMessage: Final = _with(
+    Stroke, "Message", "A stroke as it was seen, with its place in the table's sequence.", *_PLACE, *_ENTRY, *_SENT
+)
+IncidentMessage: Final = _with(Incident, "Message", "What happened between strokes.", *_PLACE, *_ENTRY, *_SENT)
+RulingMessage: Final = _with(
+    Ruling,
+    "Message",
+    "What was ruled, on a stroke, an incident or a judge's command (then `judge` holds the command).",
+    *_PLACE,
+    *_SENT,
+    ("judge", Judge | UnsetType, UNSET),
+)
 
 
 def _as_command(order: type[msgspec.Struct]) -> type[msgspec.Struct]:
     """What is sent on `judge`: the order, with the sender's mark; `preview` only asks what it would do."""
-    fields = [("correlation", str | None, None), ("preview", bool, False)]
-    named = {"__doc__": order.__doc__}
-    return msgspec.defstruct(f"{order.__name__}Command", fields, bases=(order,), namespace=named, frozen=True, kw_only=True)
+    return _with(order, "Command", order.__doc__, ("correlation", str | None, None), ("preview", bool, False))
 
 
 class JudgeResult(Record, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from device.images import as_jpeg
 from rules.errors import NovussError
 
 LINES: Final = 400  # kept for a page that is opened late; a whole set-up says some fifty
@@ -154,5 +155,4 @@ class BrowserTalk:
             return None
         scale = min(1.0, PICTURE_PX / image.shape[1])
         small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA) if scale < 1.0 else image
-        made, data = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
-        return bytes(data) if made else None
+        return as_jpeg(np.asarray(small, dtype=np.uint8), QUALITY)

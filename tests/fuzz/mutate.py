@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 
+from rules.errors import UNREADABLE
+
 LONGEST = 64 * 1024
 ODD_BYTES = (
     *(b"\0", b"\n", b"\r\n", b"\xff", b"\x80", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"{", b"}", b"[", b"]", b'"', b",", b":", b"\\"),
@@ -67,7 +69,7 @@ class Mutator:
             place = self._chance.randrange(len(lines))
             try:
                 value = msgspec.json.decode(lines[place])
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            except UNREADABLE:
                 continue
             if self._chance.random() < 0.1:
                 lines.insert(self._chance.randint(0, len(lines)), lines[place])

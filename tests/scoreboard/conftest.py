@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from scoreboard.server import Scoreboard
 from tests.parts.brokers import Mosquitto, free_port
 from tests.parts.browser import SHOTS
 from tests.scoreboard.board_rig import Open, Table, wait_until
+from tests.scoreboard.table_rig import RealTable
 
 
 @pytest.fixture
@@ -23,6 +25,13 @@ def table(broker: Mosquitto) -> Iterator[Table]:
     table = Table(broker)
     yield table
     table.stop()
+
+
+@pytest.fixture
+def real(broker: Mosquitto, tmp_path: Path) -> Iterator[RealTable]:
+    table = RealTable(broker, tmp_path)
+    yield table
+    table.close()
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import json
 import logging
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -192,153 +191,129 @@ def test_cards_say_what_judges_did_and_what_is_taken_back() -> None:
 
 @pytest.mark.browser
 @pytest.mark.broker
-def test_a_judge_decides_in_the_browser_and_sees_first_what_it_changes(
-    desk: Scoreboard, broker: Mosquitto, open_page: Open, tmp_path: Path
-) -> None:
-    real = RealTable(broker, tmp_path)
-    try:
-        real.begin(MATCH)
-        real.enter(stroke("S", "r1", y_mm=-374.4))
-        page = open_page(f"{desk.url}/judge?lang=en")
-        sign_in(page, "Zane", PASSWORD)
-        page.get_by_role("button", name="Red piece light").click()
-        window = page.get_by_role("dialog")
-        assert "Entry 1" in str(window.text_content())
-        window.get_by_role("button", name="Cancel").click()
-        assert len(real.lines()) == 2, "asking changes nothing"
-        page.get_by_role("button", name="Red piece light").click()
-        window.get_by_role("button", name="Send").click()
-        page.get_by_text("Done: entry 2").wait_for()
+def test_a_judge_decides_in_the_browser_and_sees_first_what_it_changes(desk: Scoreboard, real: RealTable, open_page: Open) -> None:
+    real.begin(MATCH)
+    real.enter(stroke("S", "r1", y_mm=-374.4))
+    page = open_page(f"{desk.url}/judge?lang=en")
+    sign_in(page, "Zane", PASSWORD)
+    page.get_by_role("button", name="Red piece light").click()
+    window = page.get_by_role("dialog")
+    assert "Entry 1" in str(window.text_content())
+    window.get_by_role("button", name="Cancel").click()
+    assert len(real.lines()) == 2, "asking changes nothing"
+    page.get_by_role("button", name="Red piece light").click()
+    window.get_by_role("button", name="Send").click()
+    page.get_by_text("Done: entry 2").wait_for()
 
-        page.locator('[data-entry="1"]').get_by_role("button", name="Confirm").click()
-        page.get_by_text("confirmed by Zane").wait_for()
-        warn = page.locator('form[data-command="warning"]')
-        warn.locator("select[name=side]").select_option("N")
-        warn.locator("select[name=clause]").select_option("19.1.e")
-        warn.get_by_role("button").click()
-        page.locator("tr", has_text="Warnings · Berta").get_by_text("1").wait_for()
-        real.enter(stroke("N", "b1"))
-        window.get_by_role("button", name="Send").click()
-        page.get_by_text("Done: entry 5").wait_for()
-        page.locator('[data-entry="1"]').get_by_role("button", name="Void").click()
-        page.screenshot(path=str(SHOTS / "judge-preview-1280x800.png"))
-        window.get_by_role("button", name="Send").click()
-        page.get_by_text("Done: entry 6").wait_for()
-        assert [line["judge"] for line in real.lines() if "judge" in line] == [
-            {"command": "resolve", "entry": 1, "assume": {"r1": "light"}, "by": "Zane"},
-            {"command": "confirm", "entry": 1, "by": "Zane"},
-            {"command": "warning", "side": "N", "clause": "19.1.e", "by": "Zane"},
-            {"command": "void", "entry": 1, "by": "Zane"},
-        ]
-        assert real.folded() == match_state(real.state)
-        page.set_viewport_size({"width": 360, "height": 640})
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360
-        page.screenshot(path=str(SHOTS / "judge-360x640.png"), full_page=True)
-    finally:
-        real.close()
+    page.locator('[data-entry="1"]').get_by_role("button", name="Confirm").click()
+    page.get_by_text("confirmed by Zane").wait_for()
+    warn = page.locator('form[data-command="warning"]')
+    warn.locator("select[name=side]").select_option("N")
+    warn.locator("select[name=clause]").select_option("19.1.e")
+    warn.get_by_role("button").click()
+    page.locator("tr", has_text="Warnings · Berta").get_by_text("1").wait_for()
+    real.enter(stroke("N", "b1"))
+    window.get_by_role("button", name="Send").click()
+    page.get_by_text("Done: entry 5").wait_for()
+    page.locator('[data-entry="1"]').get_by_role("button", name="Void").click()
+    page.screenshot(path=str(SHOTS / "judge-preview-1280x800.png"))
+    window.get_by_role("button", name="Send").click()
+    page.get_by_text("Done: entry 6").wait_for()
+    assert [line["judge"] for line in real.lines() if "judge" in line] == [
+        {"command": "resolve", "entry": 1, "assume": {"r1": "light"}, "by": "Zane"},
+        {"command": "confirm", "entry": 1, "by": "Zane"},
+        {"command": "warning", "side": "N", "clause": "19.1.e", "by": "Zane"},
+        {"command": "void", "entry": 1, "by": "Zane"},
+    ]
+    assert real.folded() == match_state(real.state)
+    page.set_viewport_size({"width": 360, "height": 640})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.screenshot(path=str(SHOTS / "judge-360x640.png"), full_page=True)
 
 
 @pytest.mark.browser
 @pytest.mark.broker
-def test_a_refused_command_says_why_before_it_is_sent(desk: Scoreboard, broker: Mosquitto, open_page: Open, tmp_path: Path) -> None:
-    real = RealTable(broker, tmp_path)
-    try:
-        real.begin(MATCH)
-        page = open_page(f"{desk.url}/judge?lang=en")
-        sign_in(page, "Zane", PASSWORD)
-        page.get_by_role("button", name="Debt forgotten").click()
-        page.get_by_text("Not done: 17.4").wait_for()
-        page.get_by_role("button", name="Swap places").click()
-        page.get_by_text("Not done: 22.3: only pairs change places").wait_for()
-        page.get_by_role("button", name="Stroke 30 s").click()
-        page.locator("[data-part=clock]", has_text="0:2").wait_for()
-        page.get_by_role("button", name="Stop").click()
-        page.locator("[data-part=clock]").wait_for(state="hidden")
-        assert len(real.lines()) == 1
-    finally:
-        real.close()
+def test_a_refused_command_says_why_before_it_is_sent(desk: Scoreboard, real: RealTable, open_page: Open) -> None:
+    real.begin(MATCH)
+    page = open_page(f"{desk.url}/judge?lang=en")
+    sign_in(page, "Zane", PASSWORD)
+    page.get_by_role("button", name="Debt forgotten").click()
+    page.get_by_text("Not done: 17.4").wait_for()
+    page.get_by_role("button", name="Swap places").click()
+    page.get_by_text("Not done: 22.3: only pairs change places").wait_for()
+    page.get_by_role("button", name="Stroke 30 s").click()
+    page.locator("[data-part=clock]", has_text="0:2").wait_for()
+    page.get_by_role("button", name="Stop").click()
+    page.locator("[data-part=clock]").wait_for(state="hidden")
+    assert len(real.lines()) == 1
 
 
 @pytest.mark.browser
 @pytest.mark.broker
-def test_a_command_given_before_the_page_s_script_came_is_not_lost(
-    desk: Scoreboard, broker: Mosquitto, open_page: Open, tmp_path: Path
-) -> None:
-    real = RealTable(broker, tmp_path)
-    try:
-        real.begin(MATCH)
-        page = open_page(f"{desk.url}/judge?lang=en")
+def test_a_command_given_before_the_page_s_script_came_is_not_lost(desk: Scoreboard, real: RealTable, open_page: Open) -> None:
+    real.begin(MATCH)
+    page = open_page(f"{desk.url}/judge?lang=en")
 
-        def come_late(route: Any) -> None:
-            time.sleep(1.0)
-            route.continue_()
+    def come_late(route: Any) -> None:
+        time.sleep(1.0)
+        route.continue_()
 
-        page.route("**/judge.js", come_late)
-        sign_in(page, "Zane", PASSWORD)
-        page.get_by_role("button", name="Debt forgotten").click()
-        page.get_by_text("Not done: 17.4").wait_for()
-    finally:
-        real.close()
+    page.route("**/judge.js", come_late)
+    sign_in(page, "Zane", PASSWORD)
+    page.get_by_role("button", name="Debt forgotten").click()
+    page.get_by_text("Not done: 17.4").wait_for()
 
 
 @pytest.mark.browser
 @pytest.mark.broker
-def test_placing_is_guided_on_console_board_and_phone(desk: Scoreboard, broker: Mosquitto, open_page: Open, tmp_path: Path) -> None:
-    real = RealTable(broker, tmp_path)
-    try:
-        real.begin(msgspec.structs.replace(MATCH, guided_placing=True))
-        real.enter(stroke("S", "b1"))
-        console = open_page(f"{desk.url}/judge?lang=en")
-        sign_in(console, "Zane", PASSWORD)
-        board = open_page(f"{desk.url}/?lang=en&theme=light")
-        phone = open_page(f"{desk.url}/?lang=en&theme=light", 360, 640)
-        for page in (console, board, phone):
-            page.get_by_text("The next stroke waits").wait_for()
-        real.see([Disc(id="r9", kind="red", x_mm=3.0, y_mm=485.0)])
-        for page in (console, board, phone):
-            page.locator("[data-line]", has_text="3.0\u00a0mm toward\u00a0W").wait_for()
-            assert page.locator('.table [data-target][visibility="visible"]').count() == 1
-        line = phone.locator("[data-line]", has_text="3.0").bounding_box()
-        assert line is not None
-        assert line["y"] + line["height"] <= 640, "on a phone it is seen without scrolling"
-        real.see([Disc(id="r9", kind="red", x_mm=0.2, y_mm=485.0)])
-        for page in (console, board, phone):
-            page.locator("[data-line].done", has_text="in place").wait_for()
-            page.get_by_text("The next stroke waits").wait_for(state="hidden")
-        board.screenshot(path=str(SHOTS / "placing-board-1280x800.png"))
-        phone.screenshot(path=str(SHOTS / "placing-phone-360x640.png"))
-        real.see([Disc(id="r9", kind="red", x_mm=9.0, y_mm=480.0)])
-        console.get_by_role("button", name="Wave through").click()
-        console.get_by_role("dialog").get_by_role("button", name="Send").click()
-        console.locator("[data-part=placing]").wait_for(state="hidden")
-        assert match_state(real.state)["placing"] == []
-        assert real.lines()[-1]["judge"] == {"command": "wave_through", "by": "Zane"}
-    finally:
-        real.close()
+def test_placing_is_guided_on_console_board_and_phone(desk: Scoreboard, real: RealTable, open_page: Open) -> None:
+    real.begin(msgspec.structs.replace(MATCH, guided_placing=True))
+    real.enter(stroke("S", "b1"))
+    console = open_page(f"{desk.url}/judge?lang=en")
+    sign_in(console, "Zane", PASSWORD)
+    board = open_page(f"{desk.url}/?lang=en&theme=light")
+    phone = open_page(f"{desk.url}/?lang=en&theme=light", 360, 640)
+    for page in (console, board, phone):
+        page.get_by_text("The next stroke waits").wait_for()
+    real.see([Disc(id="r9", kind="red", x_mm=3.0, y_mm=485.0)])
+    for page in (console, board, phone):
+        page.locator("[data-line]", has_text="3.0\u00a0mm toward\u00a0W").wait_for()
+        assert page.locator('.table [data-target][visibility="visible"]').count() == 1
+    line = phone.locator("[data-line]", has_text="3.0").bounding_box()
+    assert line is not None
+    assert line["y"] + line["height"] <= 640, "on a phone it is seen without scrolling"
+    real.see([Disc(id="r9", kind="red", x_mm=0.2, y_mm=485.0)])
+    for page in (console, board, phone):
+        page.locator("[data-line].done", has_text="in place").wait_for()
+        page.get_by_text("The next stroke waits").wait_for(state="hidden")
+    board.screenshot(path=str(SHOTS / "placing-board-1280x800.png"))
+    phone.screenshot(path=str(SHOTS / "placing-phone-360x640.png"))
+    real.see([Disc(id="r9", kind="red", x_mm=9.0, y_mm=480.0)])
+    console.get_by_role("button", name="Wave through").click()
+    console.get_by_role("dialog").get_by_role("button", name="Send").click()
+    console.locator("[data-part=placing]").wait_for(state="hidden")
+    assert match_state(real.state)["placing"] == []
+    assert real.lines()[-1]["judge"] == {"command": "wave_through", "by": "Zane"}
 
 
 @pytest.mark.broker
-def test_only_an_admin_breaks_off_a_match_and_a_clause_must_be_in_the_book(desk: Scoreboard, broker: Mosquitto, tmp_path: Path) -> None:
-    real = RealTable(broker, tmp_path)
-    try:
-        judge, admin = signed_in(desk.url), signed_in(desk.url, "Ilze", ADMIN)
-        form = {"format": "singles", "ruleset": "lnf-2008", "sets": 3, "first": ["Anna"], "second": ["Berta"], "colour": "red"}
+def test_only_an_admin_breaks_off_a_match_and_a_clause_must_be_in_the_book(desk: Scoreboard, real: RealTable) -> None:
+    judge, admin = signed_in(desk.url), signed_in(desk.url, "Ilze", ADMIN)
+    form = {"format": "singles", "ruleset": "lnf-2008", "sets": 3, "first": ["Anna"], "second": ["Berta"], "colour": "red"}
 
-        def begin(cookie: str, **more: Any) -> tuple[int, dict[str, Any]]:
-            status, answer = post(desk.url, "/judge/match", json.dumps(form | more), cookie=cookie)
-            return status, json.loads(answer["body"])
+    def begin(cookie: str, **more: Any) -> tuple[int, dict[str, Any]]:
+        status, answer = post(desk.url, "/judge/match", json.dumps(form | more), cookie=cookie)
+        return status, json.loads(answer["body"])
 
-        assert begin(judge)[1]["accepted"]
-        real.enter(stroke("S", "r1"))
-        assert "end that match first" in begin(judge)[1]["error"]
-        assert begin(judge, force=True) == (403, {"accepted": False, "error": "breaking off a match is for admins only"})
-        assert begin(admin, force=True)[1]["accepted"]
-        assert [line["match"]["by"] for line in real.lines() if "match" in line] == ["Zane", "Ilze"]
-        odd = json.dumps({"command": "warning", "side": "N", "clause": "19.1.z"})
-        answer = json.loads(post(desk.url, "/judge/preview", odd, cookie=judge)[1]["body"])
-        assert "no such clause" in answer["error"]
-    finally:
-        real.close()
+    assert begin(judge)[1]["accepted"]
+    real.enter(stroke("S", "r1"))
+    assert "end that match first" in begin(judge)[1]["error"]
+    assert begin(judge, force=True) == (403, {"accepted": False, "error": "breaking off a match is for admins only"})
+    assert begin(admin, force=True)[1]["accepted"]
+    assert [line["match"]["by"] for line in real.lines() if "match" in line] == ["Zane", "Ilze"]
+    odd = json.dumps({"command": "warning", "side": "N", "clause": "19.1.z"})
+    answer = json.loads(post(desk.url, "/judge/preview", odd, cookie=judge)[1]["body"])
+    assert "no such clause" in answer["error"]
 
 
 @pytest.mark.browser

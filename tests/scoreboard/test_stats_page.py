@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import re
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -15,7 +14,6 @@ from scoreboard.drawing import Rect, as_svg
 from scoreboard.server import Scoreboard
 from scoreboard.stats_view import drawings, stats_view
 from scoreboard.words import LANGS
-from tests.parts.brokers import Mosquitto
 from tests.parts.browser import SHOTS
 from tests.scoreboard.board_rig import Open
 from tests.scoreboard.table_rig import RealTable, stroke
@@ -72,25 +70,21 @@ def test_no_drawing_fails_on_a_match_without_strokes_or_with_four_of_a_colour() 
 
 @pytest.mark.browser
 @pytest.mark.broker
-def test_the_page_counts_strokes_as_they_come(scoreboard: Scoreboard, broker: Mosquitto, open_page: Open, tmp_path: Path) -> None:
-    table = RealTable(broker, tmp_path)
-    try:
-        page = open_page(f"{scoreboard.url}/stats?lang=en&theme=dark")
-        page.get_by_text("No stroke yet.").wait_for()
-        table.begin(MATCH)
-        table.enter(stroke("S", "r1", fall=("r1",)))
-        direct = page.locator('[data-player="0"] [data-way]').first
-        direct.get_by_text("100 %").wait_for()
-        table.enter(stroke("S", "r2"))
-        direct.get_by_text("50 %").wait_for()
-        assert page.locator('[data-player="1"] [data-part=name]').text_content() == "Berta"
-        for width, height in SIZES:
-            page.set_viewport_size({"width": width, "height": height})
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
-            page.wait_for_function("() => [...document.images].filter(i => i.src).every(i => i.complete && i.naturalWidth > 0)")
-            page.screenshot(path=str(SHOTS / f"stats-{width}x{height}.png"), full_page=True)
-    finally:
-        table.close()
+def test_the_page_counts_strokes_as_they_come(scoreboard: Scoreboard, real: RealTable, open_page: Open) -> None:
+    page = open_page(f"{scoreboard.url}/stats?lang=en&theme=dark")
+    page.get_by_text("No stroke yet.").wait_for()
+    real.begin(MATCH)
+    real.enter(stroke("S", "r1", fall=("r1",)))
+    direct = page.locator('[data-player="0"] [data-way]').first
+    direct.get_by_text("100 %").wait_for()
+    real.enter(stroke("S", "r2"))
+    direct.get_by_text("50 %").wait_for()
+    assert page.locator('[data-player="1"] [data-part=name]').text_content() == "Berta"
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.wait_for_function("() => [...document.images].filter(i => i.src).every(i => i.complete && i.naturalWidth > 0)")
+        page.screenshot(path=str(SHOTS / f"stats-{width}x{height}.png"), full_page=True)
 
 
 @pytest.mark.broker

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -24,6 +25,8 @@ from vision.discs.solid import solid_of
 from vision.discs.topview import view_from_above
 
 Array = NDArray[np.float64]
+# The network's opinions on places (N, 2) mm that may hold flat discs of these kinds, in the picture at hand.
+Ask = Callable[[Array, list[Kind]], list[Opinion]]
 
 CLOSE_LOOK_MM: Final = 0.6  # nearer pixels share grain and colour mosaic, and add time but hardly evidence
 FIRST_LOOK_MM: Final = 0.9  # the first fit only has to tell upper from lower edge: pixels this far apart will do
@@ -219,7 +222,8 @@ def find_discs(image: NDArray[np.uint8], camera: Camera, network: Eyes | None) -
     """Every disc on the table in `image` (uint8 BGR), those in the pockets' bags left out; by geometry alone without a `network`."""
     view = view_from_above(image, camera)
     wood = wood_light(view)
-    chosen = _screened(image, camera, network, choose(view, camera, wood), wood)
+    ask: Ask | None = None if network is None else partial(network.look, image, camera, wood=wood, mirrored_too=True)
+    chosen = _screened(ask, choose(view, camera, wood))
     looks = _first_looks(image, camera, chosen)
     found: list[Found] = []
     fits: list[tuple[int, Fit]] = []
@@ -232,7 +236,7 @@ def find_discs(image: NDArray[np.uint8], camera: Camera, network: Eyes | None) -
             found.append(Found(one.kind, one.pose, one.x_mm, one.y_mm, TILTED_SIGMA_MM, candidate.rim, candidate.hole))
             continue
         fit, settled = _final(image, camera, one, look, _near(looks, chosen, index, refused))
-        if fit is None or not (_confirmed(one, fit) or _recognised(image, camera, network, one, fit, wood)):
+        if fit is None or not (_confirmed(one, fit) or _recognised(ask, one, fit)):
             refused.add(index)
             continue
         looks[index] = settled
@@ -243,7 +247,7 @@ def find_discs(image: NDArray[np.uint8], camera: Camera, network: Eyes | None) -
         x, y = without_pull(fit, pull)
         spread = math.hypot(looks[index].spread_mm, DOUBT * float(np.hypot(*pull)))
         places.append(Place(x, y, fitted_sigma_mm(fit.sigma_mm, spread, camera.px_per_mm(x, y))))
-    opinions = _opinions(image, camera, network, [chosen[index] for index, _ in fits], places, wood)
+    opinions = _opinions(ask, [chosen[index] for index, _ in fits], places)
     for (index, _), place, opinion in zip(fits, places, opinions, strict=True):
         one, near = chosen[index], _near(looks, chosen, index, refused)
         if one.doubtful and (opinion is None or opinion.disc < SURE_DISC):
@@ -253,36 +257,31 @@ def find_discs(image: NDArray[np.uint8], camera: Camera, network: Eyes | None) -
     return found
 
 
-def _screened(image: NDArray[np.uint8], camera: Camera, network: Eyes | None, chosen: list[Chosen], wood: Array) -> list[Chosen]:
+def _screened(ask: Ask | None, chosen: list[Chosen]) -> list[Chosen]:
     """Without the doubtful ones that the network takes for no disc; a worn rim or a dark hole leaves geometry little to go by."""
     doubtful = [one for one in chosen if one.doubtful]
     if not doubtful:
         return chosen
     sure = [one for one in chosen if not one.doubtful]
-    if network is None:
+    if ask is None:
         return sure
-    places = np.array([(one.x_mm, one.y_mm) for one in doubtful])
-    opinions = network.look(image, camera, places, [one.kind for one in doubtful], wood, mirrored_too=True)
+    opinions = ask(np.array([(one.x_mm, one.y_mm) for one in doubtful]), [one.kind for one in doubtful])
     return sure + [one for one, opinion in zip(doubtful, opinions, strict=True) if opinion.disc >= SURE_DISC]
 
 
-def _recognised(image: NDArray[np.uint8], camera: Camera, network: Eyes | None, one: Chosen, fit: Fit, wood: Array) -> bool:
+def _recognised(ask: Ask | None, one: Chosen, fit: Fit) -> bool:
     """Whether the network is certain of a flat disc whose hole shows as little as it does in dark paint on a dark spot."""
-    if network is None or one.pose != "flat":
+    if ask is None or one.pose != "flat":
         return False
-    opinion = network.look(image, camera, np.array([(fit.x_mm, fit.y_mm)]), [one.kind], wood, mirrored_too=True)[0]
-    return opinion.disc >= CERTAIN_DISC
+    return ask(np.array([(fit.x_mm, fit.y_mm)]), [one.kind])[0].disc >= CERTAIN_DISC
 
 
-def _opinions(
-    image: NDArray[np.uint8], camera: Camera, network: Eyes | None, chosen: list[Chosen], places: list[Place], wood: Array
-) -> list[Opinion | None]:
+def _opinions(ask: Ask | None, chosen: list[Chosen], places: list[Place]) -> list[Opinion | None]:
     """The network's opinion on every disc that seems to lie flat; None where there is no network."""
     out: list[Opinion | None] = [None] * len(chosen)
     flat = [k for k, one in enumerate(chosen) if one.pose == "flat"]
-    if network is not None and flat:
-        centres = np.array([(places[k].x_mm, places[k].y_mm) for k in flat])
-        opinions = network.look(image, camera, centres, [chosen[k].kind for k in flat], wood, mirrored_too=True)
+    if ask is not None and flat:
+        opinions = ask(np.array([(places[k].x_mm, places[k].y_mm) for k in flat]), [chosen[k].kind for k in flat])
         for k, opinion in zip(flat, opinions, strict=True):
             out[k] = opinion
     return out

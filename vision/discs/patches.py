@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final, Protocol
 
 import cv2
@@ -66,32 +67,37 @@ _NODE_UNIT: Final = np.stack(np.meshgrid(np.linspace(-1, 1, NODES_PER_SIDE), np.
 _FROM_NODES: Final = np.linalg.pinv(cubic(_NODE_UNIT))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Layout:
-    """How samples lie about a place: `rows` x `columns` of them, at `fine[n]`, (rows n x columns n, 10) terms of the cubic surface, where
-    each is the mean of n x n pixels.
+    """How samples lie about a place, in samples from its middle: `places` (rows, columns, 2), each as wide as the vectors `down` and
+    `right` (rows, columns, 2) toward the next row and column.
     """
 
-    rows: int
-    columns: int
-    fine: dict[int, Array]
+    places: Array
+    down: Array
+    right: Array
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.places.shape[0], self.places.shape[1]
 
-def _means(places: Array, first: Array, second: Array) -> dict[int, Array]:
-    """Places (rows, columns, 2) in samples, each divided along two directions of one sample, for one, two and three pixels a sample."""
-    rows, columns, _ = places.shape
-    out = {}
-    for count in (1, 2, 3):
-        part = (np.arange(count) + 0.5) / count - 0.5
-        divided = places[:, None, :, None] + part[:, None, None, None] * first[:, None, :, None] + part[:, None] * second[:, None, :, None]
-        out[count] = cubic(divided.reshape(rows * count * columns * count, 2) / (SIDE / 2))
-    return out
+    @cache  # noqa: B019 - there are two layouts, and each picture's cameras ask for one of three
+    def terms(self, fine: int) -> Array:
+        """Terms (rows x fine x columns x fine, 10) of the cubic surface where each sample is the mean of `fine` x `fine` pixels."""
+        part = (np.arange(fine) + 0.5) / fine - 0.5
+        divided = (
+            self.places[:, None, :, None]
+            + part[:, None, None, None] * self.down[:, None, :, None]
+            + part[:, None] * self.right[:, None, :, None]
+        )
+        return cubic(divided.reshape(-1, 2) / (SIDE / 2))
 
 
 def _square() -> Layout:
     ticks = np.arange(SIDE) - (SIDE - 1) / 2
     places = np.stack(np.meshgrid(ticks, ticks), -1)
-    return Layout(SIDE, SIDE, _means(places, np.broadcast_to([0.0, 1.0], places.shape), np.broadcast_to([1.0, 0.0], places.shape)))
+    return Layout(places, np.broadcast_to([0.0, 1.0], places.shape), np.broadcast_to([1.0, 0.0], places.shape))
 
 
 def ring_positions() -> Array:
@@ -104,7 +110,7 @@ def ring_positions() -> Array:
 def _rings() -> Layout:
     places = ring_positions()
     outward = places / np.hypot(places[..., 0], places[..., 1])[..., None]
-    return Layout(RINGS, RAYS, _means(places, outward, np.stack([-outward[..., 1], outward[..., 0]], -1)))
+    return Layout(places, outward, np.stack([-outward[..., 1], outward[..., 0]], -1))
 
 
 SQUARE: Final = _square()  # for people, and for training, which turns and shifts it
@@ -127,10 +133,11 @@ def place_patches(
     points[:, :, 2] = np.array([solid.height_mm for solid in solids])[:, None]
     surfaces = _FROM_NODES @ sight.to_px(points.reshape(-1, 3)).reshape(len(centres), -1, 2)
     sample_px = np.sqrt(np.abs(np.linalg.det(surfaces[:, (4, 1)]))) * (2 / SIDE)
+    rows, columns = layout.shape
     out = []
     for k, surface in enumerate(surfaces):
         fine = min(3, max(1, math.ceil(sample_px[k] / COARSEST_PX)))
-        grid = (layout.fine[fine] @ surface).reshape(layout.rows * fine, layout.columns * fine, 2).astype(np.float32)
+        grid = (layout.terms(fine) @ surface).reshape(rows * fine, columns * fine, 2).astype(np.float32)
         frame = Frame(centres[k], axes[k], float(step[k]), float(size[k] / eye[2]), float(sample_px[k]))
         out.append((frame, grid))
     return out
@@ -150,10 +157,11 @@ def _light(image: NDArray[np.uint8], grid_px: NDArray[np.float32], layout: Layou
     x, y = grid_px[..., 0], grid_px[..., 1]
     left, top = max(0, int(x.min()) - 2), max(0, int(y.min()) - 2)
     cut = image[top : int(y.max()) + 3, left : int(x.max()) + 3]
+    rows, columns = layout.shape
     if not cut.size:
-        return np.zeros((layout.rows, layout.columns, 3), dtype=np.float32)
+        return np.zeros((rows, columns, 3), dtype=np.float32)
     light = cv2.LUT(cut, LINEAR_LIGHT)
     seen = cv2.remap(light, x - left, y - top, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    if len(seen) != layout.rows:
-        seen = cv2.resize(seen, (layout.columns, layout.rows), interpolation=cv2.INTER_AREA)
+    if len(seen) != rows:
+        seen = cv2.resize(seen, (columns, rows), interpolation=cv2.INTER_AREA)
     return np.asarray(seen, dtype=np.float32)
