@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import random
 import shutil
 import socket
@@ -16,16 +17,33 @@ from typing import Any
 import pytest
 
 LOOPBACK = "127.0.0.1"
+# Below Linux's range for outgoing connections, so that none of those takes a port before it is used.
+LOWEST_PORT, HIGHEST_PORT = 20_000, 32_000
+PORTS_EACH = 1_500  # of the processes that test side by side
+_given: set[int] = set()
+
+
+def own_ports(worker: str) -> range:
+    """Where a test process ("gw0", "gw1", ...) finds its ports: a broker that is stopped for a while gets its own one back."""
+    shares = (HIGHEST_PORT - LOWEST_PORT) // PORTS_EACH
+    first = LOWEST_PORT + int(worker.removeprefix("gw") or 0) % shares * PORTS_EACH
+    return range(first, first + PORTS_EACH)
 
 
 def free_port() -> int:
-    """Below Linux's range for outgoing connections, so that none of those takes it before it is used."""
+    """One that nothing listens on and that this process has not been given yet."""
+    ports = own_ports(os.environ.get("PYTEST_XDIST_WORKER", ""))
+    if len(_given) > len(ports) // 2:
+        _given.clear()
     while True:
-        port = random.randrange(20_000, 32_000)
+        port = random.SystemRandom().choice(ports)  # a test that seeds `random` would ask for the same ones again
+        if port in _given:
+            continue
         try:
             socket.create_server((LOOPBACK, port)).close()
         except OSError:
             continue
+        _given.add(port)
         return port
 
 
