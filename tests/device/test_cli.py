@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import subprocess
 import sys
@@ -203,3 +204,28 @@ def test_every_help_text_tells_what_the_command_does_and_how(command: str) -> No
     assert done.returncode == 0, done.stderr
     assert "Usage: novuss" in done.stdout
     assert command in {"", "table"} or f"novuss {command}" in done.stdout.split("Usage:")[1], "an example is missing"
+
+
+def test_threads_share_heaps_so_that_each_keeps_no_room_of_its_own() -> None:
+    script = """
+import ctypes, threading
+from device.cli import main
+try: main(["--version"])
+except SystemExit: pass
+libc, meet = ctypes.CDLL(None), threading.Barrier(8)
+libc.malloc.restype = libc.fdopen.restype = ctypes.c_void_p
+def work():
+    meet.wait()
+    for _ in range(2000): libc.malloc(3000)
+    meet.wait()
+threads = [threading.Thread(target=work) for _ in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+libc.malloc_info.argtypes = [ctypes.c_int, ctypes.c_void_p]
+libc.malloc_info(0, libc.fdopen(1, b"w"))
+libc.fflush(None)
+"""
+    if not hasattr(ctypes.CDLL(None), "malloc_info"):
+        pytest.skip("only glibc tells its heaps")
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert 1 <= told.count("<heap nr=") <= 2
