@@ -129,6 +129,30 @@ def test_a_piece_that_was_found_again_elsewhere_leaves_its_likes_undecided(camer
     assert first(told(camera, world, spoil=moved("b1"))).confidence > 0.9
 
 
+def test_a_piece_found_again_elsewhere_is_no_stroke_that_touched_nothing(camera):
+    world = struck({"r1": (5.0, -380.0), "b1": (300.0, 300.0), "striker": (0.0, -440.0)}, (0.0, 650.0))
+
+    def hide(tracks):  # a hand was over it until it was far away, and it was found there at rest
+        tracks["r1"].rest_seen_mm = np.array([300.0, -300.0])
+        tracks["r1"].sightings = []
+        tracks["striker"].sightings = [s for s in tracks["striker"].sightings if s.t_s > 0.15]
+
+    contact = first(told(camera, world, spoil=hide))
+    assert contact.discs == ["striker", "r1"]
+    assert contact.confidence < 0.9
+
+
+def test_a_piece_on_the_way_that_was_found_again_elsewhere_may_have_been_first(camera):
+    world = struck({"b1": (3.0, -200.0), "r1": (-8.0, 100.0), "striker": (0.0, -420.0)}, (0.0, 2500.0))
+
+    def hide(tracks):
+        tracks["b1"].rest_seen_mm = np.array([300.0, 300.0])
+        tracks["b1"].sightings = []
+
+    contact = first(told(camera, world, spoil=hide))
+    assert contact is None or contact.confidence < 0.9
+
+
 def test_a_lone_gross_sighting_of_a_resting_piece_is_no_contact(camera):
     world = struck({"r1": (5.0, 0.0), "b1": (300.0, -200.0), "b2": (330.0, -200.0), "striker": (0.0, -420.0)}, (0.0, 2500.0))
 

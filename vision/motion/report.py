@@ -43,6 +43,8 @@ _HOP_S: Final = 0.03  # a touch of the rail this shortly before a disc was gone 
 _SAME_RAIL_S: Final = 0.012  # a rail just before a pocket, found in two ways
 _GAP_S: Final = 0.05  # a frame that is missing this near to the first contact
 _WITH_GAP: Final = 0.8  # leaves it at most this sure
+_BESIDE_WAY_MM: Final = 15.0  # a striker's way between two sightings may bend by so much at a rail or a graze
+_UNSEEN: Final = 0.5  # of a touch that only its outcome shows: for review
 _ELSEWHERE_MM: Final = 15.0  # half a piece
 _MOVED_MM: Final = 1.0  # a piece counts as touched from here (issue: >= 1 mm called, under 0.3 mm never)
 _STROKE_SPEED_MM_S: Final = 60.0  # a striker that leaves the arm slower than this was not struck
@@ -102,12 +104,15 @@ def describe(
                 first = replace(first, t_s=max(first.t_s, start + 1e-3), confidence=min(first.confidence, _CONTRADICTED))
             else:
                 start = first.struck_s
-        if first is not None and _names_are_lost(spell, paths, first):
-            first = replace(first, confidence=min(first.confidence, _WITH_GAP))
     if striker is None or start is None:
         side = None if striker is None else spell.arm
         fact = told_between(spell, tracks, after, end_s, side)
         return Told([fact] if fact else [], slowing)
+    lost = _without_way(spell, paths)
+    if first is None:
+        first = _touched_unseen(spell, lost, striker.id, start)
+    elif any(_may_be_mixed_up(disc, paths, striker.id, first) for disc in spell.before if disc.id in lost):
+        first = replace(first, confidence=min(first.confidence, _WITH_GAP))
     rest = paths[striker.id].rest_mm
     side = _side(rest if rest is not None else striker.at_mm, spell, camera, sides)
     timeline = _timeline(spell, paths, tracks, striker, hits, first, start, side, end_s, camera)
@@ -125,15 +130,40 @@ def _of_this_spell(spell: Spell, tracks: Mapping[str, Track]) -> dict[str, Track
     }
 
 
-def _names_are_lost(spell: Spell, paths: Mapping[str, Path], first: First) -> bool:
-    """Whether the striker, or a piece like the one touched first, has no way from where it lay: it was found again elsewhere, or is
-    somebody else."""
-    kinds = {"striker", *(paths[name].kind for name in first.pieces)}
+def _without_way(spell: Spell, paths: Mapping[str, Path]) -> set[str]:
+    """Discs that have no way from where they lay: they were found again elsewhere, or are somebody else."""
+    out: set[str] = set()
     for disc in spell.before:
         start = paths[disc.id].rest_mm
-        if disc.kind in kinds and (start is None or float(np.hypot(disc.x_mm - start[0], disc.y_mm - start[1])) > _ELSEWHERE_MM):
-            return True
-    return False
+        if start is None or float(np.hypot(disc.x_mm - start[0], disc.y_mm - start[1])) > _ELSEWHERE_MM:
+            out.add(disc.id)
+    return out
+
+
+def _touched_unseen(spell: Spell, lost: set[str], striker: str, struck_s: float) -> First | None:
+    """No touch was seen, but pieces lie elsewhere now: the nearest of them is likeliest, and a person has to look."""
+    places = {disc.id: (disc.x_mm, disc.y_mm) for disc in spell.before}
+    pieces = lost - {striker}
+    if not pieces or striker not in places:
+        return None
+    x, y = places[striker]
+    nearest = min(sorted(pieces), key=lambda name: float(np.hypot(places[name][0] - x, places[name][1] - y)))
+    return First((nearest,), struck_s + 1e-3, _UNSEEN)
+
+
+def _may_be_mixed_up(lost: Disc, paths: Mapping[str, Path], striker: str, first: First) -> bool:
+    """Whether a disc without a way may have been touched first: it looks like the striker or the piece touched, or lay on the way."""
+    if lost.kind in {"striker", *(paths[name].kind for name in first.pieces)}:
+        return True
+    path = paths[striker]
+    begin, end = path.rest_mm, path.at(first.t_s)
+    if begin is None or end is None:
+        return True
+    along = (end - begin) / max(float(np.hypot(*(end - begin))), 1e-6)
+    off = np.array([lost.x_mm, lost.y_mm]) - begin
+    ahead = float(np.clip(off @ along, 0.0, np.hypot(*(end - begin))))
+    reach = path.shape.radius_mm + paths[lost.id].shape.radius_mm + _BESIDE_WAY_MM
+    return float(np.hypot(*(off - ahead * along))) < reach
 
 
 def _struck(striker: Track, hits: Sequence[Touch], spell: Spell) -> float | None:
