@@ -238,3 +238,16 @@ def test_a_piece_that_shifted_by_half_a_millimetre_may_have_been_grazed(camera):
     contact = first(told(camera, world, spoil=spoil))
     assert contact.discs == ["striker", "b1"]
     assert contact.confidence < 0.9
+
+
+def test_a_piece_that_a_hand_shifted_by_half_a_millimetre_before_the_blow_was_not_grazed(camera):
+    world = struck({"r1": (5.0, 0.0), "b1": (-60.0, -200.0), "striker": (0.0, -420.0)}, (0.0, 2500.0))
+
+    def spoil(tracks):
+        x, y = tracks["b1"].rest_seen_mm
+        tracks["b1"].woken_s = -0.5
+        tracks["b1"].sightings = [Sighting(-0.4 + k / 60, x - 0.5, y, 0.05, 0.0) for k in range(8)]
+
+    contact = first(told(camera, world, spoil=spoil))
+    assert contact.discs == ["striker", "r1"]
+    assert contact.confidence > 0.9

@@ -50,7 +50,8 @@ def settle_first(
 ) -> tuple[list[Touch], First | None]:
     """All contacts with those about the first one settled, and the first one; None where the striker touched no piece."""
     every, first = _settled(paths, striker, hits, slowing_mm_s2, exposure_s)
-    grazed = _grazed(paths, striker, np.inf if first is None else first.t_s)
+    struck_s = next((h.t_s for h in hits if h.disc == striker and h.other == "cue"), -np.inf)
+    grazed = _grazed(paths, striker, struck_s - _MOMENT_S, np.inf if first is None else first.t_s)
     if grazed is not None:
         return [*every, grazed], First((grazed.other,), grazed.t_s, grazed.confidence)
     if first is not None and (_was_out_of_sight(paths, striker, first) or _may_be_exchanged(paths, first)):
@@ -58,11 +59,12 @@ def settle_first(
     return every, first
 
 
-def _grazed(paths: Mapping[str, Path], striker: str, before_s: float) -> Touch | None:
-    """A piece that has shifted by hardly more than a measuring error for good, before anything else was touched: a graze, or nothing."""
+def _grazed(paths: Mapping[str, Path], striker: str, after_s: float, before_s: float) -> Touch | None:
+    """A piece that has shifted by hardly more than a measuring error for good, after the blow and before anything else was touched: a
+    graze, or nothing."""
     for path in paths.values():
         last = path.seen[-_SETTLED:]
-        if path.id == striker or path.rest_mm is None or len(last) < _SETTLED or not path.is_here or not path.woken_s < before_s:
+        if path.id == striker or path.rest_mm is None or len(last) < _SETTLED or not path.is_here or not after_s < path.woken_s < before_s:
             continue
         x, y = np.mean([(s.x_mm, s.y_mm) for s in last], axis=0) - path.rest_mm
         if _SHIFTED_MM < float(np.hypot(x, y)) < _AWAY_MM:
