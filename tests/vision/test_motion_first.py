@@ -105,14 +105,15 @@ def test_a_dropped_frame_near_the_first_contact_leaves_it_undecided(camera):
     assert first(told(camera, world, missing_s=[world.log[0].t + 0.01])).confidence < 0.9
 
 
-def test_a_striker_out_of_sight_on_its_way_leaves_the_first_contact_undecided(camera):
-    world = struck({"r1": (5.0, 0.0), "striker": (0.0, -420.0)}, (0.0, 2500.0))
+@pytest.mark.parametrize(("beside", "is_sure"), [((60.0, -200.0), False), ((-300.0, 300.0), True)])
+def test_a_striker_out_of_sight_on_its_way_may_have_met_what_lay_there(camera, beside, is_sure):
+    world = struck({"r1": (5.0, 0.0), "b1": beside, "striker": (0.0, -420.0)}, (0.0, 2500.0))
 
     def spoil(tracks):
         seen = tracks["striker"].sightings
         tracks["striker"].sightings = [seen[0], *(s for s in seen if s.t_s > world.log[0].t)]
 
-    assert first(told(camera, world, spoil=spoil)).confidence < 0.9
+    assert (first(told(camera, world, spoil=spoil)).confidence > 0.9) is is_sure
 
 
 def test_a_piece_that_was_found_again_elsewhere_leaves_its_likes_undecided(camera):

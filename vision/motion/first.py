@@ -8,12 +8,15 @@ from itertools import pairwise
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rules.table import SIDES
 from vision.motion.contacts import Touch, is_backed
 from vision.motion.hypotheses import Verdict, weigh
 from vision.motion.onset import Onset, first_movers, frame_s, later_movers
 from vision.motion.path import Path
+
+Array = NDArray[np.float64]
 
 _CERTAIN: Final = 0.99  # only one piece can have been it
 _CLEAN: Final = 0.9  # confidence of a contact that directions and momenta agree on
@@ -24,6 +27,7 @@ _DOUBTFUL: Final = 0.5  # for review
 _HALF_SEEN: Final = 0.8  # for review
 _UNSEEN_FRAMES: Final = 2.5  # so many frames without the striker are more than a missed sighting
 _UNSEEN_MM: Final = 30.0  # way of the striker in them on which it may have met a piece
+_LONGER: Final = 1.15  # such a way may be longer than its ends and speeds tell
 _MOMENT_S: Final = 0.05  # three frames at 60 per second
 _SAME_S: Final = 0.006  # the same contact found in both ways
 _SETTLED: Final = 5  # sightings whose mean place is known to a few hundredths of a millimetre
@@ -73,15 +77,30 @@ def _grazed(paths: Mapping[str, Path], striker: str, after_s: float, before_s: f
 
 
 def _was_out_of_sight(paths: Mapping[str, Path], striker: str, first: First) -> bool:
-    """Whether the striker got on by a good way unseen before its first contact: another one may have been before."""
+    """Whether the striker got on by a good way unseen before its first contact, and may have met another piece on it."""
     path, longest_s = paths[striker], _UNSEEN_FRAMES * frame_s(paths)
-    seen = [(s.t_s, s.x_mm, s.y_mm) for s in path.seen if s.t_s < first.t_s]
+    seen = [(s.t_s, np.array([s.x_mm, s.y_mm])) for s in path.seen if s.t_s < first.t_s]
     there = paths[first.pieces[0]].rest_mm
     if there is not None:
-        seen.append((first.t_s, float(there[0]), float(there[1])))
+        seen.append((first.t_s, there))
     if path.rest_mm is not None and path.woken_s:
-        seen.insert(0, (path.woken_s, float(path.rest_mm[0]), float(path.rest_mm[1])))
-    return any(b[0] - a[0] > longest_s and float(np.hypot(a[1] - b[1], a[2] - b[2])) > _UNSEEN_MM for a, b in pairwise(seen))
+        seen.insert(0, (path.woken_s, path.rest_mm))
+    others = [p for p in paths.values() if p.id != striker and p.id not in first.pieces]
+    for (a_s, a), (b_s, b) in pairwise(seen):
+        if b_s - a_s > longest_s and float(np.hypot(*(b - a))) > _UNSEEN_MM:
+            fastest = max(float(np.hypot(*path.velocity_before(t))) for t in (a_s, b_s))
+            way = _LONGER * max(fastest * (b_s - a_s), float(np.hypot(*(b - a))))
+            if any(_is_within(way, a, b, other, path.shape.radius_mm) for other in others):
+                return True
+    return False
+
+
+def _is_within(way_mm: float, a: Array, b: Array, other: Path, radius_mm: float) -> bool:
+    """Whether a way of this length from a (2,) to b (2,) may have touched a piece that lay there."""
+    if other.rest_mm is None:
+        return False
+    detour = float(np.hypot(*(a - other.rest_mm))) + float(np.hypot(*(b - other.rest_mm)))
+    return detour - 2 * (radius_mm + other.shape.radius_mm) < way_mm
 
 
 def _may_be_exchanged(paths: Mapping[str, Path], first: First) -> bool:
