@@ -25,7 +25,7 @@ Lying = Literal["flat", "stacked", "on_side", "none"]
 MODES: Final = (("gs", 0.5), ("hqbin", 0.25), ("cm3", 0.15), ("hq", 0.1))
 LYING: Final[tuple[tuple[Lying, float], ...]] = (("flat", 0.70), ("stacked", 0.09), ("on_side", 0.07), ("none", 0.14))
 TURNING_MM: Final = 0.06  # radii of discs differ by this much from their nominal ones, one sigma
-ROW_SHARE: Final = 0.12  # of the flat pieces lie in a row of their colour along a rail, as at the start of every set
+ROW_SHARE: Final = 0.2  # of the flat pieces lie in a row of their colour along a rail, as at the start of every set
 WEIGHT_OVER_MM: Final = 13.0  # a piece lies on another as long as its middle does
 
 
@@ -143,12 +143,12 @@ def _arranged(rng: np.random.Generator, sort: str) -> tuple[float, list[tuple[fl
         size = rng.uniform(0.01, 0.12)
         return rng.uniform(0.06, 0.4), [(first, rng.uniform(0.45, 1.2), size, size * rng.uniform(0.5, 1))]
     if sort == "window":
-        return rng.uniform(0.12, 0.5), [(first, rng.uniform(0.3, 0.9), rng.uniform(0.1, 0.4), rng.uniform(0.1, 0.4))]
+        return rng.uniform(0.06, 0.5), [(first, rng.uniform(0.3, 0.9), rng.uniform(0.1, 0.4), rng.uniform(0.1, 0.4))]
     lamps = [
         (rng.uniform(0, around), rng.uniform(0.35, 1.5), rng.uniform(0.02, 0.3), rng.uniform(0.02, 0.2))
         for _ in range(int(rng.integers(1, 4)))
     ]
-    return rng.uniform(0.15, 0.7), lamps
+    return rng.uniform(0.06, 0.7), lamps
 
 
 def _lamps(rng: np.random.Generator) -> tuple[Array, Array, Array]:

@@ -34,6 +34,9 @@ class Sensor:
     mosaic: bool
     quality: int
     sharpen: float
+    contrast: float
+    saturation: float
+    smooth_px: float
 
     @staticmethod
     def random(rng: np.random.Generator, wood_light: Field) -> Sensor:
@@ -49,7 +52,10 @@ class Sensor:
             gamma=float(rng.choice([0.0, 1 / 2.2])),
             mosaic=bool(rng.random() < 0.85),
             quality=int(rng.choice([0, 0, 95, 90, 85, 75])),
-            sharpen=float(rng.choice([0.0, 0.0, 0.0, 0.3, 0.6])),
+            sharpen=float(rng.choice([0.0, 0.0, 0.25, 0.4, 0.6])),
+            contrast=float(rng.uniform(0.0, 0.3)),
+            saturation=float(rng.uniform(0.8, 1.2)),
+            smooth_px=float(rng.choice([0.0, rng.uniform(0.4, 1.4), rng.uniform(0.4, 1.4)])),
         )
 
     def take(self, rng: np.random.Generator, light: Field) -> Image:
@@ -63,6 +69,7 @@ class Sensor:
             raw = self._mosaic(rng, raw)
         linear = np.clip(raw * gains * gains.max(), 0, 1)
         code = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055) if self.gamma == 0 else linear**self.gamma
+        code = self._coloured(code + self.contrast * (code * code * (3 - 2 * code) - code))
         if self.sharpen:
             code = code + self.sharpen * (code - cv2.GaussianBlur(code, (0, 0), 1.0))
         image = np.clip(code * 255 + 0.5, 0, 255).astype(np.uint8)
@@ -73,6 +80,14 @@ class Sensor:
         _, coded = cv2.imencode(".jpg", framed, [cv2.IMWRITE_JPEG_QUALITY, self.quality])
         back = np.asarray(cv2.imdecode(coded, cv2.IMREAD_COLOR), dtype=np.uint8)
         return back[top : top + image.shape[0], left : left + image.shape[1]]
+
+    def _coloured(self, code: Field) -> Field:
+        """Colours stronger or weaker, and their noise smoothed away while the light keeps its edges, as cameras do."""
+        grey = cv2.cvtColor(code.astype(np.float32), cv2.COLOR_BGR2GRAY)[:, :, None].astype(np.float64)
+        colour = (code - grey) * self.saturation
+        if self.smooth_px:
+            colour = cv2.GaussianBlur(colour, (0, 0), self.smooth_px, borderType=cv2.BORDER_REPLICATE)
+        return np.asarray(grey + colour)
 
     @staticmethod
     def _mosaic(rng: np.random.Generator, raw: Field) -> Field:

@@ -304,7 +304,9 @@ def trace(
                     out[row, column, c] += paint[c] * more[c]
                 if mirrored > 0.003:
                     cosine = -(v[0] * n[0] + v[1] * n[1] + v[2] * n[2])
-                    share = mirrored * (1 + 6 * (1 - max(0.0, cosine)) ** 5)
+                    share = (
+                        mirrored + (1 - mirrored) * (1 - rough) * (1 - max(0.0, cosine)) ** 5
+                    )  # Schlick 1994; a rough coat shows less of it
                     ru = rough * (2 * hash_of(column * 13 + k, row, seed + 5) - 1)
                     rv = rough * (2 * hash_of(column, row * 17 + k, seed + 6) - 1)
                     for c in range(3):
@@ -317,5 +319,5 @@ def trace(
                         w[c] /= ws
                     _glance(discs, lamps, ambient, tilt, table, start, w, True, a, b, more)
                     for c in range(3):
-                        out[row, column, c] += share * min(more[c], 60.0)
+                        out[row, column, c] += share * min(more[c], 30.0)
     return out / count

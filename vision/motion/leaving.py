@@ -14,11 +14,15 @@ from vision.motion.track import HOPS_MM_S, Track
 
 Array = NDArray[np.float64]
 
+_HOPS_OVER_MM_S: Final = 2000.0  # toward the rail: slower discs bounce off it, and one that is gone there has been mistaken for another
+_SQUARE: Final = 0.85  # cosine to the rail's normal: one that is hit along its rail goes along it
 _SHORTEST_S: Final = 0.002  # a contact's time is not known better
 _LAST_S: Final = 0.1  # the last two sightings are that near in time, or they tell no direction
 _SLOWEST_MM_S: Final = 20.0  # slower ones have stopped
 _AIM_MM: Final = 58.0  # a line that passes a pocket's centre at less leads into it: along a rail the axis passes at the edge (50)
 _OVER_MM: Final = 58.0  # a disc last seen this near to a pocket's centre was tilting into it, whichever way it went
+_EDGE_MM: Final = 68.0  # a piece's radius beyond the edge: a frame after a firm blow it is in the hole
+_INSIDE_MM: Final = 52.0  # a way that passes a pocket's centre at less goes over the hole, measuring errors included
 _RIM_MM: Final = 45.0  # last seen at most this far outside the hole: a tilting disc is not fitted any more
 _UNSEEN_S: Final = 0.035  # and two frames' way of a fast one
 _SLACK_MM: Final = 15.0  # by which it may stop short of the edge, by its speed and usual friction: a rim leans in
@@ -73,14 +77,29 @@ def over_rail(track: Track, pushed: Array | None, pushed_s: float | None = None)
     if last is not None:
         place, velocity = last
         speed = float(np.hypot(*velocity))
-        if speed < HOPS_MM_S:
+        if speed < HOPS_MM_S:  # it may stand still: no direction
             return None
         side, way = _rail_ahead(place, velocity / speed, track.shape.radius_mm)
-        return (track.sightings[-1].t_s + max(way, 0.0) / speed, side) if way < 2 * speed * _UNSEEN_S else None
+        if float(velocity @ np.array(TOWARD[side])) < _HOPS_OVER_MM_S or way > 2 * speed * _UNSEEN_S:
+            return None
+        return track.sightings[-1].t_s + max(way, 0.0) / speed, side
     if pushed is None or seen is not None:
         return None
-    side, way = _rail_ahead(track.at_mm, pushed, track.shape.radius_mm)
-    return (track.woken_s, side) if way < _BY_RAIL_MM else None
+    side, way = _rail_ahead(track.lay_mm, pushed, track.shape.radius_mm)
+    square = float(pushed @ np.array(TOWARD[side])) > _SQUARE
+    return (track.woken_s, side) if square and way < _BY_RAIL_MM else None
+
+
+def knocked_in(track: Track, pushed: Array) -> Pocket | None:
+    """The pocket at whose edge a disc lay that was hit toward it, in direction (2,), and was not seen again."""
+    if track.covered or track.sightings:
+        return None
+    for name, centre in POCKETS_MM.items():
+        off = np.array(centre) - track.lay_mm
+        aside = abs(float(off[0] * pushed[1] - off[1] * pushed[0]))
+        if float(np.hypot(*off)) < _EDGE_MM and float(off @ pushed) > 0 and aside < _INSIDE_MM:
+            return name
+    return None
 
 
 def _rail_ahead(place: Array, direction: Array, radius_mm: float) -> tuple[Side, float]:

@@ -31,7 +31,7 @@ from vision.motion.consistent import whole_stroke
 from vision.motion.contacts import Touch, touches
 from vision.motion.edges import Fall, deepest, over_edge, way_points
 from vision.motion.first import First, settle_first
-from vision.motion.leaving import over_rail
+from vision.motion.leaving import knocked_in, over_rail
 from vision.motion.path import Path, paths_of
 from vision.motion.shutter import GLOBAL, Shutter
 from vision.motion.track import Track
@@ -39,6 +39,7 @@ from vision.motion.track import Track
 _TOGETHER_S: Final = 0.002  # first contacts nearer than this are not told apart; the book never sees them as two (13.3)
 _TOGETHER_MOST_S: Final = 0.006  # and beyond this they are always told apart, however slow
 _SAME_S: Final = 0.003  # the first contact's own time is known better than this
+_FALL_S: Final = 0.008  # from the blow to the edge, half a frame
 _HOP_S: Final = 0.03  # a touch of the rail this shortly before a disc was gone over it was the hop
 _SAME_RAIL_S: Final = 0.012  # a rail just before a pocket, found in two ways
 _GAP_S: Final = 0.05  # a frame that is missing this near to the first contact
@@ -217,7 +218,7 @@ def _timeline(
     later = [h for h in hits if h.t_s > start_s - 0.002 and h.other != "cue"]
     here = {d.id for d in spell.before}
     falls = {p.id: f for p in paths.values() if (p.id in here or p.seen) and (f := over_edge(p, spell.started_s)) is not None}
-    gone = _over_rails(spell, paths, tracks, later, striker.id)
+    gone = _gone_at_once(spell, paths, tracks, later, striker.id)
     rails = _rails(later, falls, gone)
     events.extend(Rail(t=h.t_s, disc=h.disc, rail=h.other, confidence=round(h.confidence, 3)) for h in rails)  # type: ignore[arg-type]
     events.extend(_contacts([h for h in later if h.other not in SIDES], striker.id, first, spell))
@@ -234,8 +235,8 @@ def _timeline(
     return sorted((e for e in events if e.t <= end_s), key=lambda e: e.t)
 
 
-def _rails(hits: Sequence[Touch], falls: Mapping[str, Fall], gone: Sequence[OverRail]) -> list[Touch]:
-    """Touches of rails: those found, those on the last way into a pocket, without the one that a disc went over."""
+def _rails(hits: Sequence[Touch], falls: Mapping[str, Fall], gone: Sequence[OverRail | Pocketed]) -> list[Touch]:
+    """Touches of rails: those found, those on the last way into a pocket, without the one that a disc went over and those after."""
     over = {e.disc: e.t for e in gone}
     out = [h for h in hits if h.other in SIDES and h.t_s < over.get(h.disc, np.inf) - _SAME_S]
     for name, fall in falls.items():
@@ -250,11 +251,11 @@ def _rails(hits: Sequence[Touch], falls: Mapping[str, Fall], gone: Sequence[Over
     return once
 
 
-def _over_rails(
+def _gone_at_once(
     spell: Spell, paths: Mapping[str, Path], tracks: Mapping[str, Track], hits: Sequence[Touch], striker: str
-) -> list[OverRail]:
-    """Discs that are gone and whose way leads over a rail."""
-    out: list[OverRail] = []
+) -> list[OverRail | Pocketed]:
+    """Discs that are gone although nobody saw them go into a pocket: over the rail or into the mouth that they were hit toward."""
+    out: list[OverRail | Pocketed] = []
     for disc in spell.before:
         track = tracks[disc.id]
         if track.state != "lost":
@@ -265,9 +266,12 @@ def _over_rails(
         if hit is not None:
             partner = hit.other if hit.disc == disc.id else hit.disc
             there = paths[partner].at(hit.t_s) if partner in paths else None
-            pushed = None if there is None else (track.at_mm - there) / max(float(np.hypot(*(track.at_mm - there))), 1e-6)
-        left = over_rail(track, pushed, own[-1].t_s if own else None)
-        if left is not None:
+            pushed = None if there is None else (track.lay_mm - there) / max(float(np.hypot(*(track.lay_mm - there))), 1e-6)
+        pocket = None if pushed is None else knocked_in(track, pushed)
+        left = over_rail(track, pushed, own[-1].t_s if own else None) if pocket is None else None
+        if pocket is not None and hit is not None:
+            out.append(Pocketed(t=hit.t_s + _FALL_S, disc=disc.id, pocket=pocket))
+        elif left is not None:
             at_rail = [h.t_s for h in hits if h.disc == disc.id and h.other == left[1] and h.t_s > left[0] - _HOP_S]
             out.append(OverRail(t=min(at_rail, default=max(left[0], own[-1].t_s if own else left[0])), disc=disc.id, rail=left[1]))
     return out

@@ -19,6 +19,7 @@ Array = NDArray[np.float64]
 FASTEST_MM_S: Final = 7000.0  # hardest break shots; 6 m/s and some
 HOPS_MM_S: Final = 800.0  # slower discs stay under the rail's edge
 STOOD_MM: Final = 4.0  # what is found this near to where a disc was tried out a frame ago does not go off: a finger, a cue's end
+_TRIAL_FRAMES: Final = 3  # sightings that must follow each other as a free disc's do
 State = Literal["rest", "active", "gone", "lost"]
 
 
@@ -84,10 +85,37 @@ class Track:
         """Whether it is fast enough to go over a rail."""
         return self.state == "active" and float(np.hypot(*self.velocity_mm_s)) > HOPS_MM_S
 
+    @property
+    def lay_mm(self) -> Array:
+        """Where it lay before it began to move, (2,)."""
+        return self.at_mm if self.left is None else self.left.axis_mm
+
     def stood_at(self, at_mm: Array) -> bool:
         """Whether a place (2,) mm is one where it was tried out before, as something that was to go off."""
         tried = [*self.refused_mm, *([self.at_mm] if self.trial else [])]
         return any(float(np.hypot(*(at_mm - place))) < STOOD_MM for place in tried)
+
+    def try_out(self) -> None:
+        """A place found beside a hand is on trial until the disc has gone on from there as a free disc does."""
+        if self.trial:
+            self.doubt()
+        self.trial, self.anchor = 1, (self.at_mm, len(self.sightings), self.still_since_s)
+
+    def confirm(self) -> None:
+        """It went on as a free disc does for another frame."""
+        if self.trial:
+            self.trial += 1
+            if self.trial > _TRIAL_FRAMES:
+                self.trial, self.anchor = 0, None
+
+    def doubt(self) -> None:
+        """Back to where it surely was: what was found beside the hand did not go on like a disc."""
+        if self.trial and self.anchor is not None:
+            self.refused_mm.append(self.at_mm)
+            self.at_mm, count, self.still_since_s = self.anchor
+            self.velocity_mm_s = np.zeros(2)
+            del self.sightings[count:]
+        self.trial, self.anchor = 0, None
 
     @property
     def moves(self) -> bool:
@@ -116,7 +144,7 @@ def way_to(track: Track, to_mm: Array, t_s: float) -> Array:
         last = track.sightings[-1]
         from_mm, since_s = np.array([last.x_mm, last.y_mm]), last.t_s
     else:
-        from_mm, since_s = (track.at_mm, track.t_s) if track.left is None else (track.left.axis_mm, track.set_off_s)
+        from_mm, since_s = track.lay_mm, track.t_s if track.left is None else track.set_off_s
     velocity = np.asarray((to_mm - from_mm) / max(t_s - since_s, 1e-3), dtype=np.float64)
     return velocity if float(np.hypot(*velocity)) < FASTEST_MM_S else np.zeros(2)
 

@@ -42,14 +42,15 @@ _SAME_PLACE_MM: Final = 1.5  # the follower's and the detector's place of a disc
 _TRIED: Final = 0.65  # of a disc's usual gain, from which an unexpected place is tried out
 _SETS_OFF: Final = (1.0, 0.8, 0.6)  # shares of its mean speed since: a disc first seen under way may have set off before its waking
 _FARTHER: Final = 0.001  # of the gain for a millimetre: a nearer place is likelier
+_EXPECTED: Final = 0.004  # the same between two discs that ask for one place: like ones differ little in gain
 _UNDER_HAND: Final = 0.3  # of the gain, for a place all under a hand: skin and cloth pass for discs easily
-_TRIAL_FRAMES: Final = 3  # sightings that must follow each other as a free disc's do
 _BESIDE_MM: Final = 6.0  # a hand nearer than this to a piece may be touching it
 _TOUCHED: Final = 0.03  # share of a piece and that margin under a hand: a small pixel or two
 _MOTION_LEVELS: Final = 3.0  # mean change between frames where a disc has just arrived; noise is under 1
 _LONGEST_STEP_S: Final = 0.1  # after a longer pause nothing is predicted
 _HOLE_LEVELS: Final = 25.0  # grey levels by which a hole must be darker than the face at rest to be looked for in motion
 _HOLE_SHARE: Final = 0.4  # of that; a fast disc's hole is smeared over twice its width
+_HOLE_LOST: Final = 1.5  # and from so many widths on it does not show at all
 _LONGEST_LOOK_S: Final = 0.034  # two frames: what has not been found in them is looked for no farther off
 _RUN_INTO_MM: Final = 60.0  # two strikers' width, from axis to axis, and the follower's lag
 _GIVEN: Final = 1.4  # a piece leaves a striker, which weighs 2.7 times as much, at up to 1.35 times its speed
@@ -155,7 +156,7 @@ class Tracker:
             if track.state != "rest" or self._scene.changed_under(self.outline(track)) <= _WAKE_LEVELS:
                 continue
             if track.kind == "striker" or bodies[track.id].velocity_mm_s.any() or not self._is_covered(track):
-                self._wake(track, t_s)
+                self._wake(track, t_s, dt)
             else:
                 track.by_arm, track.hidden_s = True, track.hidden_s + dt
         active = [t for t in here if t.state == "active"]
@@ -171,25 +172,30 @@ class Tracker:
                 waiting.append((track, fit))
             else:
                 self._accept(track, fit, bodies[track.id], t_s)
-                self._confirm(track)
-        for track, weak in waiting:
-            # Skin and cloth pass for discs easily; under a hand only the striker's going off is worth the risk.
-            found = self._search(image, track, bodies[track.id], t_s) if not track.hidden or track.kind == "striker" else None
+                track.confirm()
+        # Skin and cloth pass for discs easily; under a hand only the striker's going off is worth the risk.
+        sought = [
+            (t, weak, self._search(image, t, bodies[t.id], t_s) if not t.hidden or t.kind == "striker" else None) for t, weak in waiting
+        ]
+        # Where two may be one moving disc, it is the one that is expected nearer.
+        for track, weak, found in sorted(sought, key=lambda one: _claim(one[2], bodies[one[0].id]), reverse=True):
+            if found is not None and not self.is_free(track, found.axis_mm, t_s):
+                found = None  # noqa: PLW2901 - somebody else's by now
             fit = found if weak is None or (found is not None and found.gain > weak.gain + _CLEARLY) else weak
             if fit is None:
-                self._doubt(track)
+                track.doubt()
                 self._miss(track, bodies[track.id], t_s)
             else:
                 if fit is found and track.hidden:
-                    self._try_out(track)
+                    track.try_out()
                 self._accept(track, fit, bodies[track.id], t_s)
         for track in active:
             self._fall(track)
             self._learn(track, image)
 
-    def _wake(self, track: Track, t_s: float) -> None:
+    def _wake(self, track: Track, t_s: float, since_s: float) -> None:
         track.state = "active"
-        track.t_s = track.set_off_s = min(track.t_s, t_s) or t_s
+        track.t_s = track.set_off_s = t_s - since_s
         track.still_since_s = track.woken_s = t_s
         track.left = self.outline(track)
         track.by_arm |= self.cover.may_have_moved(track.left)
@@ -248,7 +254,8 @@ class Tracker:
         outline = self.outline(track, guess_mm)
         fit = fit_smear(image, reference, self._camera, outline, smear, track.look.weights, shear_mm=shear)
         good = fit is not None and fit.explained >= _GOOD_EXPLAINED and fit.gain >= _GOOD_GAIN
-        return fit if good and fit is not None and self._looks_right(track, fit, guess_mm) else None
+        blurred = float(np.hypot(*smear)) > _HOLE_LOST * track.shape.hole_mm
+        return fit if good and fit is not None and self._looks_right(track, fit, guess_mm, blurred=blurred) else None
 
     def _may_be_tried(self, track: Track, fit: Fit) -> bool:
         """Away from where it was expected: fitted nearly as well as at rest, and something has moved there just now."""
@@ -257,8 +264,9 @@ class Tracker:
         away = float(np.hypot(*(fit.axis_mm - track.at_mm)))
         return away < (_GATE_MM if track.hidden else _NEAR_MM) or self._motion_at(self.outline(track, fit.axis_mm)) > _MOTION_LEVELS
 
-    def _looks_right(self, track: Track, fit: Fit, guess_mm: Array) -> bool:
-        """Face as bright as at rest, by the light of this place: half a disc and half a table is not."""
+    def _looks_right(self, track: Track, fit: Fit, guess_mm: Array, *, blurred: bool) -> bool:
+        """Face as bright as at rest or by the light of this place (there a rail may shade the table but not the face); half a disc and half
+        a table is not. `blurred`: too fast for a hole."""
         bare = self._scene.bare
         if not track.table or bare is None or track.look is None:
             return True
@@ -267,9 +275,11 @@ class Tracker:
         expected = track.face * light if tint else min(track.face * light, 255.0)
         slack = _TINT_SLACK if tint else _LEVEL_SLACK
         depth = track.face - track.hole
-        if depth > _HOLE_LEVELS and fit.face - fit.hole < _HOLE_SHARE * depth * light:
+        if not blurred and depth > _HOLE_LEVELS and fit.face - fit.hole < _HOLE_SHARE * depth * light:
             return False
-        return abs(fit.face - expected) < slack + _LEVEL_SHARE * abs(expected)
+        low, high = sorted((track.face, expected))
+        slack += _LEVEL_SHARE * abs(expected)
+        return low - slack < fit.face < high + slack
 
     def is_free(self, track: Track, at_mm: Array, t_s: float) -> bool:
         """On the playing surface, and no other disc that was seen in this frame, or that rests, is there."""
@@ -325,27 +335,6 @@ class Tracker:
                 fastest = max(fastest, _GIVEN * speed)
         return min(fastest, FASTEST_MM_S)
 
-    def _try_out(self, track: Track) -> None:
-        """A place found beside a hand is on trial until the disc has gone on from there as a free disc does."""
-        if track.trial:
-            self._doubt(track)
-        track.trial, track.anchor = 1, (track.at_mm, len(track.sightings), track.still_since_s)
-
-    def _confirm(self, track: Track) -> None:
-        if track.trial:
-            track.trial += 1
-            if track.trial > _TRIAL_FRAMES:
-                track.trial, track.anchor = 0, None
-
-    def _doubt(self, track: Track) -> None:
-        """Back to where it surely was: what was found beside the hand did not go on like a disc."""
-        if track.trial and track.anchor is not None:
-            track.refused_mm.append(track.at_mm)
-            track.at_mm, count, track.still_since_s = track.anchor
-            track.velocity_mm_s = np.zeros(2)
-            del track.sightings[count:]
-        track.trial, track.anchor = 0, None
-
     def _anything_moves(self) -> bool:
         """Whether this frame differs from the one before at all: if not, no disc has gone anywhere."""
         return bool((self.motion > _MOTION_LEVELS * 3).any())
@@ -393,3 +382,8 @@ class Tracker:
         if float(np.hypot(*(track.at_mm - left))) > clear and not any_near(self.tracks.values(), track, left, clear):
             self._scene.learn(image, track.left)
             track.learned = True
+
+
+def _claim(found: Fit | None, body: Body) -> float:
+    """How strongly a disc asks for what was found, the highest first."""
+    return -np.inf if found is None else found.gain * found.explained - _EXPECTED * float(np.hypot(*(found.axis_mm - body.at_mm)))
