@@ -13,7 +13,7 @@ from calibration import Calibration, Camera, Lens
 from rules.check import check_entry
 from rules.facts import Contact, Entry, Match, Stroke
 from virtual_table import VirtualTable, overhead
-from vision.motion.leaving import into_mouth, is_falling, over_rail
+from vision.motion.leaving import into_mouth, is_falling, knocked_in, over_rail
 from vision.motion.predict import FRICTION_MM_S2
 from vision.motion.report import Spell, describe, free_speed
 from vision.motion.track import Sighting, Track
@@ -87,6 +87,24 @@ def test_a_disc_hit_off_its_rail_at_once_went_over_it():
     assert left is not None
     assert left[1] == "N"
     assert over_rail(resting, np.array([0.0, -1.0])) is None
+    watched = track(*[(0.0, 484.0)] * 5)  # looked at for long before, never since
+    left = over_rail(watched, np.array([0.0, 1.0]), 1.0)
+    assert left is not None
+    assert left[1] == "N"
+
+
+def test_a_disc_hit_along_its_rail_or_too_slow_for_it_did_not_go_over_it():
+    resting = Track("r1", "red", np.array([0.0, 484.0]))
+    assert over_rail(resting, np.array([0.7, 0.7])) is None
+    assert over_rail(track((0, 420), (20, 440), (40, 460)), None) is None
+
+
+def test_a_disc_at_a_pockets_edge_that_was_hit_toward_it_and_is_gone_is_in_it():
+    resting = Track("r1", "red", np.array([414.0, 389.0]))
+    assert knocked_in(resting, np.array([-0.85, 0.53])) == "NE"
+    assert knocked_in(resting, np.array([-0.5, -0.85])) is None
+    assert knocked_in(Track("r1", "red", np.array([300.0, 389.0])), np.array([1.0, 0.0])) is None
+    assert knocked_in(track((414, 389), (400, 380)), np.array([0.0, 1.0])) is None
 
 
 def test_a_falling_disc_is_not_taken_for_one_on_the_edge():

@@ -69,8 +69,8 @@ def over_rail(track: Track, pushed: Array | None, pushed_s: float | None = None)
     """
     if track.covered:
         return None
-    last = _last_step(track)
     seen = next((s for s in track.sightings if pushed_s is None or s.t_s > pushed_s), None)
+    last = None if seen is None else _last_step(track)
     if last is None and seen is not None and pushed_s is not None and track.rest_seen_mm is not None:
         place = np.array([seen.x_mm, seen.y_mm])
         last = place, (place - track.rest_seen_mm) / max(seen.t_s - pushed_s, _SHORTEST_S)
