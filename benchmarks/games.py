@@ -68,9 +68,13 @@ def compare(true: Stroke, found: Stroke) -> list[str]:
         wrong.append(f"first {sorted(got)} instead of {sorted(want)}")
     elif rails_before_first(found) != rails_before_first(true):
         wrong.append(f"rails {rails_before_first(found)} instead of {rails_before_first(true)}")
-    pockets = [{known.get(e.disc, e.disc) for e in s.timeline if isinstance(e, Pocketed)} for s in (found, true)]
-    if pockets[0] != {e.disc for e in true.timeline if isinstance(e, Pocketed)}:
-        wrong.append(f"pocketed {sorted(pockets[0])} instead of {sorted(e.disc for e in true.timeline if isinstance(e, Pocketed))}")
+    fell = {e.disc for e in true.timeline if isinstance(e, Pocketed)}
+    told = [(known.get(e.disc, e.disc), e.confidence) for e in found.timeline if isinstance(e, Pocketed)]
+    surely = {disc for disc, confidence in told if confidence is None or confidence >= SURE}
+    if not surely <= fell <= {disc for disc, _ in told}:
+        wrong.append(f"pocketed {sorted(surely)} instead of {sorted(fell)}")
+    elif surely != fell and "undecided" not in wrong:
+        wrong.append("undecided")
     if found.side != true.side:
         wrong.append(f"side {found.side} instead of {true.side}")
     return wrong

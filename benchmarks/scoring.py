@@ -62,7 +62,8 @@ class Tally:
             f"first contact time p50/p95/max {spread(self.first_ms)} ms; all contacts {spread(self.contact_ms)} ms, "
             f"found {_share(n['contacts_found'], n['contacts_true'])}, invented {_share(n['contacts_invented'], n['contacts_told'])}",
             f"pockets missed {n['pockets_missed']}, invented {n['pockets_invented']} of {n['pockets_true']}, "
-            f"time {spread(self.pocket_ms)} ms; over rail missed {n['over_missed']}, invented {n['over_invented']} of {n['over_true']}",
+            f"time {spread(self.pocket_ms)} ms; over rail missed {n['over_missed']}, invented {n['over_invented']} of {n['over_true']}; "
+            f"asked whether it fell {n['gone_unsure']}",
             f"returned missed {n['returned_missed']}, invented {n['returned_invented']} of {n['returned_true']}, "
             f"depth {spread(self.depth_mm)} mm; swapped names {n['swapped']} of {n['named']}"
             + (f"; rest places {spread(self.rest_mm)} mm" if self.rest_mm else ""),
@@ -157,9 +158,11 @@ def _rails(world: World, told: Stroke, known: Mapping[str, str], tally: Tally) -
 def _gone(world: World, told: Stroke, known: Mapping[str, str], tally: Tally) -> None:
     for name, kind, event in (("pockets", "pocket", Pocketed), ("over", "over_rail", OverRail)):
         true = {c.a: c for c in world.log if c.kind == kind}
-        said = {known.get(e.disc, e.disc): e for e in told.timeline if isinstance(e, event)}
+        every = {known.get(e.disc, e.disc): e for e in told.timeline if isinstance(e, event)}
+        said = {disc: e for disc, e in every.items() if isinstance(e, OverRail) or not _is_unsure(e)}
+        tally.counts["gone_unsure"] += len(every) - len(said)
         tally.counts[f"{name}_true"] += len(true)
-        tally.counts[f"{name}_missed"] += len(true.keys() - said.keys())
+        tally.counts[f"{name}_missed"] += len(true.keys() - every.keys())
         tally.counts[f"{name}_invented"] += len(said.keys() - true.keys())
         if kind == "pocket":
             tally.pocket_ms.extend(abs(said[i].t - true[i].t) * 1e3 for i in true.keys() & said.keys())

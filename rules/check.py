@@ -42,7 +42,9 @@ PIECES_OF_A_COLOUR: Final = 16  # 25.2: no more exist
 MOST_SETS: Final = 99  # a match sheet's worth; a larger number is a slip of the pen
 _SCHEMAS: Final = {Match: "novuss.match/1", Stroke: "novuss.stroke/1"}
 _FIGURES: Final = {Placed: ("x_mm", "y_mm"), Returned: ("depth_mm", "sigma_mm"), Time: ("elapsed_s",)}
-_ANSWERS: Final = frozenset({"dark", "light", "touched", "untouched", "together", "past", "short", "nobody", "waved", "again", *SIDES})
+_ANSWERS: Final = frozenset(
+    {"dark", "light", "touched", "untouched", "together", "fallen", "stays", "past", "short", "nobody", "waved", "again", *SIDES}
+)
 _NEEDS_SIDE: Final = frozenset({"warning", "fault", "award_set", "award_match", "debt_forgotten", "swap_places"})
 _NEEDS_CLAUSE: Final = frozenset({"warning", "fault"})
 _NEEDS_ENTRY: Final = frozenset({"void", "resolve", "override", "confirm", "add_event"})

@@ -36,6 +36,7 @@ def rule_stroke(core: Core, stroke: Stroke, entry: int, reading: Reading, given:
             d.told.append("12.17")
             return finish(d)
         d.set = msgspec.structs.replace(d.set, awaiting=())
+    stroke = msgspec.structs.replace(stroke, timeline=reading.believed(stroke.timeline))
     scene = read_scene(core, stroke, reading)
     d.board = list(scene.after.values())
     d.made_from = made_from(scene)
@@ -279,6 +280,7 @@ def _unstack(d: Draft, scene: Scene, restored: set[str]) -> None:
 def rule_incident(core: Core, incident: Incident, entry: int, reading: Reading, given: dict[str, Any] | None = None) -> tuple[Core, Ruling]:
     """What happened between strokes."""
     d = Draft(core, entry, "incident", given)
+    incident = msgspec.structs.replace(incident, timeline=reading.believed(incident.timeline))
     before = {b.id: b for b in (incident.before.discs if incident.before else core.set.board)}
     after = {b.id: b for b in (incident.after.discs if incident.after else before.values())}
     if incident.after is None:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable
 from typing import Final
 
-from rules.facts import Disc
+from rules.facts import Disc, Pocketed, TimelineEvent
 from rules.table import CIRCLE_RADIUS_MM, HALF_LINE_MM, PIECE_HOLE_MM, TOWARD, ZONE_LINE_MM, Zone
 
 NEED_MM: Final = PIECE_HOLE_MM / 2 + HALF_LINE_MM  # 11.2: the axis of a piece this far beyond the line shows none of it
@@ -40,6 +40,7 @@ def nearest_zone(disc: Disc, zones: Iterable[Zone]) -> tuple[float, Zone]:
 
 _TOUCHED: Final = ("touched", "untouched")
 _UNTOUCHED: Final = ("untouched", "touched")
+_FALLEN: Final = ("fallen", "stays")
 
 
 def likelier(confidence: float) -> tuple[str, ...]:
@@ -63,6 +64,15 @@ class Reading:
             return answer
         self.asked.setdefault(key, options)
         return options[0]
+
+    def believed(self, timeline: Iterable[TimelineEvent]) -> list[TimelineEvent]:
+        """What happened, without discs in pockets that nobody saw for sure and that this reading has lying on the table still."""
+        return [e for e in timeline if not isinstance(e, Pocketed) or self._fell(e)]
+
+    def _fell(self, event: Pocketed) -> bool:
+        if event.confidence is None or event.confidence >= SURE:
+            return True
+        return self.ask(f"{event.disc} {event.pocket}", _FALLEN if event.confidence >= 0.5 else _FALLEN[::-1]) == "fallen"
 
     def dark(self, disc: Disc, zones: Iterable[Zone]) -> bool:
         """11.2: whether the piece lies in one of the zones with no bounding line in its hole."""

@@ -203,9 +203,12 @@ def alternatives_of(ruling: dict[str, Any]) -> list[dict[str, Any]]:
 
 def disputed(ruling: dict[str, Any]) -> frozenset[str]:
     """Ids of the discs on which a review turns."""
-    return frozenset(
-        i for r in alternatives_of(ruling) for key in r.get("assume") or {} if key not in NO_PIECE for i in str(key).split("+")
-    )
+    return frozenset(i for r in alternatives_of(ruling) for key in r.get("assume") or {} if key not in NO_PIECE for i in _discs_of(key))
+
+
+def _discs_of(key: str) -> list[str]:
+    """The discs that a question is about: `r1`, `r1+b2`, or `r1 NE` for one and its pocket."""
+    return key.partition(" ")[0].split("+")
 
 
 def assumed_words(reading: dict[str, Any], ruling: dict[str, Any], match: MatchView, lang: Lang) -> str:
@@ -213,7 +216,7 @@ def assumed_words(reading: dict[str, Any], ruling: dict[str, Any], match: MatchV
     several = len(disputed(ruling)) > 1
     phrases, names, said = PHRASES[lang], names_of(match), []
     for key, answer in (reading.get("assume") or {}).items():
-        about = [_piece(i, several, lang) for i in str(key).split("+")]
+        about = [_piece(i, several, lang) for i in _discs_of(key)]
         subject = phrases[key] if key in ("shaken", "placing") else word("striker", lang) if key == "returned" else " + ".join(about)
         who = next((name for side, name in names.items() if side == answer), str(answer))
         said.append(f"{subject} {phrases.get(str(answer), _piece(who, several, lang))}")
@@ -221,6 +224,8 @@ def assumed_words(reading: dict[str, Any], ruling: dict[str, Any], match: MatchV
 
 
 def _piece(name: str, several: bool, lang: Lang) -> str:
+    if name == "striker":
+        return word("striker", lang)
     kind = KIND_OF_ID.get(name[:1]) if name[1:].isdigit() else None
     if kind is None:
         return name

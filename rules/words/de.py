@@ -115,6 +115,8 @@ PHRASES: Final[dict[str, str]] = {
     "close": "zu knapp",
     "touched": "berührt",
     "untouched": "nicht berührt",
+    "fallen": "gefallen",
+    "stays": "liegt noch",
     "together": "zugleich",
     "past": "über der Linie",
     "short": "nicht über der Linie",

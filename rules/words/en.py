@@ -115,6 +115,8 @@ PHRASES: Final[dict[str, str]] = {
     "close": "too close to call",
     "touched": "touched",
     "untouched": "not touched",
+    "fallen": "in the pocket",
+    "stays": "on the table",
     "together": "at once",
     "past": "over the line",
     "short": "not over the line",

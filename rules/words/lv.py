@@ -115,6 +115,8 @@ PHRASES: Final[dict[str, str]] = {
     "close": "par tuvu, lai izšķirtu",
     "touched": "skarts",
     "untouched": "nav skarts",
+    "fallen": "iekritis",
+    "stays": "palicis uz galda",
     "together": "reizē",
     "past": "pāri līnijai",
     "short": "nav pāri līnijai",

@@ -70,6 +70,36 @@ def test_contacts_that_are_not_certain(events, readings):
     assert assumed(ruling) == readings
 
 
+def pocket(disc, where, confidence):
+    return {"event": "pocket", "disc": disc, "pocket": where, "confidence": confidence}
+
+
+def test_a_disc_that_nobody_saw_fall_for_sure_is_a_question():
+    ruling = rule(stroke("S", "r1@150,160 b1@-150,260", "r1", pocket("r1", "NE", 0.6)))[0]
+    assert assumed(ruling) == [{"r1 NE": "fallen"}, {"r1 NE": "stays"}]
+    assert [a["ruling"]["next"] for a in ruling["alternatives"]] == ["S", "N"]
+    assert ruling["next"] is None
+    assert rule(stroke("S", "r1@150,160 b1@-150,260", "r1", pocket("r1", "NE", 0.96)))[0]["status"] == "final"
+
+
+def test_a_striker_that_may_have_fallen_is_a_question_and_the_likelier_answer_comes_first():
+    ruling = rule(stroke("S", "r1@150,160 b1@-150,260", "r1", pocket("striker", "NW", 0.3)))[0]
+    assert assumed(ruling) == [{"striker NW": "stays"}, {"striker NW": "fallen"}]
+    assert [clauses(a["ruling"]) for a in ruling["alternatives"]] == [[], ["17.1.d"]]
+
+
+def test_a_judge_says_whether_a_disc_fell():
+    rulings = rule(
+        stroke("S", "r1@150,160 b1@-150,260", "r1", pocket("r1", "NE", 0.6)), judge("resolve", entry=1, assume={"r1 NE": "stays"})
+    )
+    assert rulings[-1]["status"] == "final"
+
+
+def test_a_piece_that_may_have_fallen_between_strokes_is_put_back_if_it_did():
+    ruling = rule(incident(None, "r1@430,380 b1@0,0", pocket("r1", "NE", 0.5)))[0]
+    assert {tuple(a["assume"].items()) for a in ruling["alternatives"]} == {(("r1 NE", "fallen"),), (("r1 NE", "stays"),)}
+
+
 @pytest.mark.parametrize("events", [("b1?0.96", "r1"), ("r1?0.5", "r2"), ("r1", "b1?0.5")])
 def test_uncertain_contacts_that_decide_nothing(events):
     assert rule(stroke("S", "r1@150,160 r2@150,200 b1@-150,260", *events))[0]["status"] == "final"

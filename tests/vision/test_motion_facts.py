@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from benchmarks.played import followed, played
 from calibration import Calibration, Camera, Lens
 from rules.check import check_entry
-from rules.facts import Contact, Entry, Match, Stroke
+from rules.facts import Contact, Entry, Match, Pocketed, Stroke
 from virtual_table import VirtualTable, overhead
 from vision.motion.leaving import into_mouth, is_falling, knocked_in, over_rail
 from vision.motion.predict import FRICTION_MM_S2
@@ -133,6 +133,8 @@ def test_a_piece_that_was_lost_sight_of_is_still_somewhere_on_the_table(camera):
     after = [d for d in before if d.id != name and tracks[d.id].pocket is None]
     stroke = describe(Spell(before=before), tracks, after, world.t, camera, FRICTION_MM_S2, ("S", "N")).facts[0]
     assert next(d.sigma_mm for d in stroke.after.discs if d.id == name) > 100
+    fell = next(e for e in stroke.timeline if isinstance(e, Pocketed) and e.disc == name)  # or fell unseen: a person has to look
+    assert fell.confidence < 0.9
 
 
 def test_a_piece_pocketed_in_an_earlier_stroke_touches_nobody_in_this_one(camera):

@@ -7,12 +7,16 @@ from typing import Final
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from rules.facts import Contact, Disc, Incident, Lifted, OverRail, Pocketed, Position, Rail, Stroke, TimelineEvent
-from rules.table import HALF_MM
+from rules.table import HALF_MM, POCKETS_MM, Pocket
 from vision.motion.track import Track
 
+Array = NDArray[np.float64]
+
 _ANYWHERE_MM: Final = 300.0  # sigma of a disc that may lie anywhere on the table
+_MAY_HAVE_FALLEN: Final = 0.5  # of a disc that is gone although nobody saw it go
 _UNSURE: Final = 0.6  # of what a disc did that was first seen during the stroke: for review
 
 
@@ -35,7 +39,7 @@ def whole_stroke(stroke: Stroke, tracks: Mapping[str, Track]) -> Stroke:
 
 
 def _with_lost(stroke: Stroke, tracks: Mapping[str, Track]) -> Stroke:
-    """A disc that nobody took and that was not seen to leave is still on the table: nobody knows where."""
+    """A disc that nobody took and that was not seen to leave lies somewhere on the table or fell unseen: a person has to look."""
     here = {d.id for d in stroke.after.discs}
     left = {e.disc for e in stroke.timeline if isinstance(e, Pocketed | OverRail | Lifted)}
     lost = [tracks[d.id] for d in stroke.before.discs if d.id not in here | left and tracks[d.id].state == "lost"]
@@ -47,7 +51,14 @@ def _with_lost(stroke: Stroke, tracks: Mapping[str, Track]) -> Stroke:
         Disc(id=t.id, kind=t.kind, x_mm=round(float(x), 3), y_mm=round(float(y), 3), sigma_mm=_ANYWHERE_MM)
         for t, (x, y) in zip(lost, places, strict=True)
     ]
-    return msgspec.structs.replace(stroke, after=Position(discs=[*stroke.after.discs, *found]))
+    end_s = stroke.timeline[-1].t
+    fell = [Pocketed(t=end_s, disc=t.id, pocket=_nearest(at), confidence=_MAY_HAVE_FALLEN) for t, at in zip(lost, places, strict=True)]
+    timeline = [*stroke.timeline[:-1], *fell, stroke.timeline[-1]]
+    return msgspec.structs.replace(stroke, timeline=timeline, after=Position(discs=[*stroke.after.discs, *found]))
+
+
+def _nearest(at_mm: Array) -> Pocket:
+    return min(POCKETS_MM, key=lambda name: float(np.hypot(*(at_mm - np.array(POCKETS_MM[name])))))
 
 
 def whole_incident(incident: Incident) -> Incident:
