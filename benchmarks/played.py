@@ -90,11 +90,17 @@ def places(track: TrueTrack, times: Array) -> tuple[Array, NDArray[np.bool_]]:
     return np.stack([x + vx * dt + ax * half, y + vy * dt + ay * half], axis=1), on
 
 
-def followed(world: World, fps: float, camera: Camera, rng: np.random.Generator) -> tuple[dict[str, Track], list[Disc]]:
-    """What the follower would have seen of a stroke, and the discs before it as the still picture has them."""
+def followed(
+    world: World, fps: float, camera: Camera, rng: np.random.Generator, first_s: float | None = None
+) -> tuple[dict[str, Track], list[Disc]]:
+    """What the follower would have seen of a stroke, and the discs before it as the still picture has them.
+
+    `first_s`: when the first frame is exposed; any time without it.
+    """
     tracks: dict[str, Track] = {}
     before = []
-    times = np.arange(float(rng.uniform(0, 1 / fps)), world.t + 0.1, 1 / fps)
+    begins = float(rng.uniform(0, 1 / fps))
+    times = np.arange(begins if first_s is None else first_s, world.t + 0.1, 1 / fps)
     common, tilt = rng.normal(0, COMMON_MM, 2), rng.normal(0, TILT_MM / 500, (2, 2))
     for true in world.tracks:
         start_at = true.at(0.0)
@@ -108,6 +114,7 @@ def followed(world: World, fps: float, camera: Camera, rng: np.random.Generator)
         tracks[true.id] = track
         exposed = [places(true, times + share * EXPOSURE_S - LAG_S) for share in (-1 / 3, 0.0, 1 / 3)]
         seen = np.mean([place for place, _ in exposed], axis=0)
+        fast = 1.5 * np.sum([np.hypot(*(b[0] - a[0]).T) for a, b in pairwise(exposed)], axis=0)
         seen = seen + common + seen @ tilt.T + own + rng.normal(0, NOISE_MM, seen.shape)
         gross = rng.random(len(times)) < GROSS
         seen[gross] += rng.normal(0, GROSS_MM, (int(gross.sum()), 2))
@@ -115,12 +122,13 @@ def followed(world: World, fps: float, camera: Camera, rng: np.random.Generator)
         moved = np.hypot(*(seen - seen_at).T) > WAKE_MM
         woken = (moved | ~visible) & ~gross
         track.woken_s = float(times[int(np.argmax(woken))]) if woken.any() else 0.0
-        for t, (x, y), is_on, luck in zip(times.tolist(), seen.tolist(), visible.tolist(), rng.random(len(times)).tolist(), strict=True):
-            if not is_on or luck < (MISSING if len(track.sightings) >= EARLY else MISSING_EARLY):
+        luck = rng.random(len(times))
+        for k, (t, (x, y)) in enumerate(zip(times.tolist(), seen.tolist(), strict=True)):
+            if not visible[k] or luck[k] < (MISSING if len(track.sightings) >= EARLY else MISSING_EARLY):
                 continue
             if not track.sightings and math.hypot(x - seen_at[0], y - seen_at[1]) < WAKE_MM:
                 continue
-            track.sightings.append(Sighting(t, x, y, NOISE_MM, 0.0))
+            track.sightings.append(Sighting(t, x, y, NOISE_MM, float(fast[k])))
         _leave(world, true, track)
     return tracks, before
 

@@ -252,3 +252,16 @@ def test_a_piece_that_a_hand_shifted_by_half_a_millimetre_before_the_blow_was_no
     contact = first(told(camera, world, spoil=spoil))
     assert contact.discs == ["striker", "r1"]
     assert contact.confidence > 0.9
+
+
+@pytest.mark.parametrize("offset_ms", [-1.5, -0.7, 0.0, 0.7, 1.5])
+def test_a_rail_that_is_met_while_a_picture_is_exposed_is_told(camera, offset_ms):
+    # The sighting shows the mean of the way there and back: short of the rail by more than any measuring error.
+    world = struck({"r1": (-60.0, -150.0), "striker": (0.0, -420.0)}, (-170.0, 4700.0))
+    met = next(c.t for c in world.log if c.kind == "rail")
+    fps = 60.0
+    late = (met + offset_ms / 1e3 - EXPOSURE_S / 2) * fps % 1 / fps
+    tracks, before = followed(world, fps, camera, np.random.default_rng(1), first_s=late)
+    facts = describe(Spell(before=before), tracks, [], world.t, camera, FRICTION_MM_S2, ("S",)).facts
+    stroke = next(f for f in facts if isinstance(f, Stroke))
+    assert [e.rail for e in stroke.timeline if isinstance(e, Rail) and e.disc == "striker"][:1] == ["N"]

@@ -22,6 +22,7 @@ from vision.motion.segments import Break
 Array = NDArray[np.float64]
 
 _REACH_MM: Final = 2.5  # gap up to which two discs may have touched: radii vary by 0.3 mm each, positions by 0.4, and the break's time
+_EXPOSED_S: Final = 0.004  # half of the longest exposure, and the break's own error
 _SKEW: Final = 0.45  # share of a kick that may be across the pushes: wood on wood rubs with up to 0.3, smear errors on top
 _SURE_SKEW: Final = 0.25  # under it one push explains the kick
 _LEAST_KICK_MM_S: Final = 25.0  # weaker breaks are bends of a poor run, not contacts
@@ -81,9 +82,14 @@ def _pushes(path: Path, kink: Break, paths: Mapping[str, Path]) -> list[_Push]:
     for side in SIDES:
         inward = -np.array(TOWARD[side], dtype=np.float64)
         gap = HALF_MM + float(kink.at_mm @ inward) - path.shape.radius_mm
-        if abs(gap) < slack:
+        if -slack < gap < slack + _blur_mm(path, kink.t_s):
             out.append(_Push(side, inward, gap, alone=float(own @ inward) < -_CLOSING_MM_S))
     return out
+
+
+def _blur_mm(path: Path, t_s: float) -> float:
+    """How far short of its turn a disc may be seen in a picture that was exposed while it turned, mm."""
+    return max((s.fast_mm for s in path.seen if abs(s.t_s - t_s) < _EXPOSED_S), default=0.0)
 
 
 def _explain(kick: Array, pushes: Sequence[_Push]) -> tuple[list[_Push], float]:
