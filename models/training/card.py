@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import onnxruntime
 
-from models.training.dataset import KINDS, POSES, Samples
+from models.training.dataset import KINDS, POSES, Samples, lamp_of
 from models.training.export import NAMES, OPSET
 from models.training.learn import ELLIPSE_95, Answers, sigmas_off
 from vision.discs.eyes import BATCH, softmax
@@ -57,12 +57,16 @@ def _rows(samples: Samples, said: Answers) -> list[str]:
         rows.append(f"| pose {name} | {of.sum()} | {(pose[of] == k).mean():.2%} right |")
     error = np.linalg.norm(samples.shift - said.shift, axis=1)
     inside = sigmas_off(samples, said) < ELLIPSE_95
-    for low, high in FINE_PX:
-        of = samples.asked & (samples.seen[:, 1] >= low) & (samples.seen[:, 1] < high)
+    lamps = {number: lamp_of(number) for number in np.unique(samples.scene).tolist()}
+    lamp = np.array([lamps[number] for number in samples.scene.tolist()])
+    groups = [(f"{low:.1f}-{high:.1f} px a sample", (samples.seen[:, 1] >= low) & (samples.seen[:, 1] < high)) for low, high in FINE_PX]
+    groups += [(f"lamp {name}", lamp == name) for name in sorted(set(lamps.values()))]
+    for name, of in groups:
+        of = samples.asked & of  # noqa: PLW2901
         if of.any():
             median, p95 = np.percentile(error[of], [50, 95]) * PIECE_SAMPLE_MM
             rows.append(
-                f"| axis, {low:.1f}-{high:.1f} px a sample | {of.sum()} | median {median:.3f} mm, p95 {p95:.3f} mm (of a piece), "
+                f"| axis, {name} | {of.sum()} | median {median:.3f} mm, p95 {p95:.3f} mm (of a piece), "
                 f"{inside[of].mean():.1%} within the 95 % ellipse |"
             )
     return rows

@@ -85,9 +85,18 @@ def _guess(rng: np.random.Generator, scene: Scene) -> Array:
     return out
 
 
+def _chance(number: int) -> np.random.Generator:
+    return np.random.default_rng([number, 808])
+
+
+def lamp_of(number: int) -> str:
+    """The sort of lamps in scene `number`."""
+    return random_scene(_chance(number)).lamp
+
+
 def samples_of(number: int) -> Samples:
     """All samples of scene `number`; the same number gives the same ones."""
-    rng = np.random.default_rng([number, 808])
+    rng = _chance(number)
     scene = random_scene(rng)
     solid = solid_of(scene.kind)
     guesses = [[_guess(rng, scene) for _ in range(GUESSES)] for _ in range(PICTURES)]

@@ -43,6 +43,7 @@ class Scene:
     tilt: Array
     table: Array
     wood_light: Array
+    lamp: str
 
 
 def _paint(rng: np.random.Generator, base: tuple[float, float, float], spread: float) -> Array:
@@ -151,8 +152,8 @@ def _arranged(rng: np.random.Generator, sort: str) -> tuple[float, list[tuple[fl
     return rng.uniform(0.06, 0.7), lamps
 
 
-def _lamps(rng: np.random.Generator) -> tuple[Array, Array, Array]:
-    """Lamps (M, 12), the sky's light (3,) and how it leans (2,); a level surface gets 1 of both together."""
+def _lamps(rng: np.random.Generator) -> tuple[str, Array, Array, Array]:
+    """What sort, lamps (M, 12), the sky's light (3,) and how it leans (2,); a level surface gets 1 of both together."""
     sort = str(rng.choice(["panels", "tubes", "spot", "window", "mixed"]))
     warm = {"panels": 0.05, "tubes": 0.05, "spot": 0.35, "window": -0.1, "mixed": 0.15}[sort] + rng.normal(0, 0.08)
     tint = np.array([1 - 0.8 * warm, 1 - 0.1 * warm, 1 + 0.5 * warm]).clip(0.3, 2.0)
@@ -160,7 +161,7 @@ def _lamps(rng: np.random.Generator) -> tuple[Array, Array, Array]:
     parts = rng.dirichlet(np.full(len(sizes), 3.0)) * (1 - share)
     lamps = np.stack([_lamp(rng, *size, tint * part) for size, part in zip(sizes, parts, strict=True)])
     ambient = share * (0.6 * tint + 0.4) * rng.lognormal(0, 0.06, 3)
-    return lamps, ambient, rng.normal(0, 0.35, 2)
+    return sort, lamps, ambient, rng.normal(0, 0.35, 2)
 
 
 def _table(rng: np.random.Generator) -> Array:
@@ -288,12 +289,12 @@ def random_scene(rng: np.random.Generator) -> Scene:
         centre = _as_if_flat(optics, x, y, PIECE_THICKNESS_MM, solid.height_mm) + rng.normal(0, 1.0, 2)
     elif lying == "on_side":
         centre = _as_if_flat(optics, x, y, solid.radius_mm, solid.height_mm) + rng.normal(0, 3.0, 2)
-    lamps, ambient, tilt = _lamps(rng)
+    lamp, lamps, ambient, tilt = _lamps(rng)
     table = _table(rng)
     level = ambient + sum(lamp[9:12] * lamp[2] / np.linalg.norm(lamp[0:3]) for lamp in lamps)
     wood = table[0:3] * (1 - 0.6 * table[25]) + 0.5 * table[25]
     rows = np.array(discs).reshape(-1, DISC_COLUMNS)
-    return Scene(optics, shown, lying, centre, rows, lamps, ambient, tilt, table, wood * level)
+    return Scene(optics, shown, lying, centre, rows, lamps, ambient, tilt, table, wood * level, lamp)
 
 
 def _as_if_flat(optics: Optics, x: float, y: float, raised_mm: float, height_mm: float) -> Array:

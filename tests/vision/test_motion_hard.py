@@ -8,8 +8,14 @@ import numpy as np
 import pytest
 
 from benchmarks.filmed import Studio, watched
+from benchmarks.strokes import overhead_camera
 from rules.facts import Contact, Disc, OverRail, Pocketed, Stroke
 from virtual_table import World
+from vision.motion.comings import Comings
+from vision.motion.measure import Answer, Measurer
+from vision.motion.scene import Scene
+from vision.motion.track import Sighting, Track
+from vision.motion.tracks import Tracker
 
 
 def stroke_of(studio: int, number: int) -> tuple[World, Stroke]:
@@ -46,7 +52,30 @@ def test_every_disc_that_left_is_told_where_it_went(studio: int, number: int) ->
 
 
 def test_a_piece_that_was_struck_off_from_under_the_cue_was_touched() -> None:
-    _, stroke = stroke_of(7064, 324)
+    world, stroke = stroke_of(7064, 324)
     contact = next(e for e in stroke.timeline if isinstance(e, Contact) and "striker" in e.discs)
+    touched = next(disc for disc in stroke.before.discs if disc.id == contact.discs[1])
+    piece = next(track for track in world.tracks if track.id == world.log[0].a)
+    true = piece.at(piece.times[0])
+    assert true is not None
+    assert (touched.x_mm, touched.y_mm) == pytest.approx((true.x_mm, true.y_mm), abs=2.0)
     assert contact.confidence is not None
-    assert contact.confidence < 0.9
+    assert contact.confidence < 0.9 or contact.t == pytest.approx(world.log[0].t, abs=0.003)
+
+
+def test_no_disc_comes_where_another_one_is_seen_to_lie() -> None:
+    """One that fell into a pocket was taken for found again where its neighbour had come to rest: two discs in one place."""
+    camera = overhead_camera()
+    scene = Scene(camera)
+    tracker = Tracker(camera, scene, 0.0035)
+    image = np.full((camera.lens.height, camera.lens.width, 3), 160, np.uint8)
+    fallen, resting = Track("r1", "red", np.array([432.0, 476.0])), Track("r2", "red", np.array([59.0, 478.0]))
+    fallen.state, fallen.pocket, fallen.sightings = "gone", "NE", [Sighting(1.0, 432.0, 476.0, 0.05, 0.0)]
+    resting.state, resting.t_s = "active", 2.0
+    tracker.tracks = {"r1": fallen, "r2": resting}
+    comings = Comings(camera, scene, tracker, Measurer(camera, tracker.tracks))
+    there = Answer(True, np.array([59.2, 478.1]), 0.1)
+    assert comings._take_in("red", there, image, 2.0, struck=True) is None
+    assert fallen.state == "gone"
+    elsewhere = Answer(True, np.array([0.0, 100.0]), 0.1)
+    assert comings._take_in("red", elsewhere, image, 2.0, struck=True) is fallen

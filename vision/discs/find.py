@@ -16,7 +16,7 @@ from rules.facts import Pose
 from rules.table import HALF_MM, PIECE_THICKNESS_MM, Kind
 from vision.discs.eyes import POSES, Eyes, Opinion
 from vision.discs.fit import NEAR_MM, Fit, Manner, Neighbour, fit_disc
-from vision.discs.fuse import Place, fitted_sigma_mm, fuse
+from vision.discs.fuse import Place, contradict, fitted_sigma_mm, fuse
 from vision.discs.kinds import wood_light
 from vision.discs.lamp import DOUBT, lamp_pull, without_pull
 from vision.discs.regions import FOOT_MM, MIRRORED_FOOT_MM
@@ -54,7 +54,7 @@ TILTED_SIGMA_MM: Final = 3.0  # of a disc on a pocket's edge or on its side, who
 STACKED_SIGMA_MM: Final = 0.4  # how far a piece that lies on another may be tilted out of place
 SURE_DISC: Final = 0.9  # probability from which the network's word that a doubtful circle is a disc is taken
 CERTAIN_DISC: Final = 0.99  # probability from which it outweighs a hole that geometry does not see
-SURE_POSE: Final = 0.6  # probability from which the network's word on how a disc lies is taken
+SURE_POSE: Final = 0.75  # probability from which the network's word on how a disc lies is taken
 # A raised disc shows by how much wall is below it, on the camera's side; where a neighbour stands there, hardly anything tells.
 SURE_POSE_BEHIND: Final = 0.97
 WALL_SIDE: Final = 0.5  # cosine of the angle from the camera's direction within which a neighbour stands before the wall
@@ -252,6 +252,8 @@ def find_discs(image: NDArray[np.uint8], camera: Camera, network: Eyes | None) -
         one, near = chosen[index], _near(looks, chosen, index, refused)
         if one.doubtful and (opinion is None or opinion.disc < SURE_DISC):
             continue
+        if ask is not None and opinion is not None and contradict(place, opinion):
+            place, opinion = _looked_at_again(image, camera, ask, one, place, opinion, near)  # noqa: PLW2901
         pose, settled_at = _judged(image, camera, one, place, opinion, near)
         found.append(Found(one.kind, pose, settled_at.x_mm, settled_at.y_mm, settled_at.sigma_mm, one.candidate.rim, one.candidate.hole))
     return found
@@ -285,6 +287,23 @@ def _opinions(ask: Ask | None, chosen: list[Chosen], places: list[Place]) -> lis
         for k, opinion in zip(flat, opinions, strict=True):
             out[k] = opinion
     return out
+
+
+def _looked_at_again(
+    image: NDArray[np.uint8], camera: Camera, ask: Ask, one: Chosen, place: Place, opinion: Opinion, near: list[Neighbour]
+) -> tuple[Place, Opinion]:
+    """The place to which a fit comes from where the network has the disc, if both agree on that one; else what there was.
+
+    Dark pieces in a rail's shade have two edges that a fit may take for the upper one.
+    """
+    stride = max(1, round(camera.px_per_mm(place.x_mm, place.y_mm) * CLOSE_LOOK_MM))
+    x, y = place.x_mm + float(opinion.shift_mm[0]), place.y_mm + float(opinion.shift_mm[1])
+    fit = fit_disc(image, camera, x, y, one.kind, near, Manner(one.base_mm, stride))
+    if fit is None or _impossible(one, fit):
+        return place, opinion
+    there = Place(fit.x_mm, fit.y_mm, fitted_sigma_mm(fit.sigma_mm, 0.0, camera.px_per_mm(fit.x_mm, fit.y_mm)))
+    second = ask(np.array([(fit.x_mm, fit.y_mm)]), [one.kind])[0]
+    return (place, opinion) if contradict(there, second) else (there, second)
 
 
 def _judged(

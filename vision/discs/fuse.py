@@ -18,7 +18,7 @@ from vision.discs.eyes import Opinion
 Array = NDArray[np.float64]
 
 # Chips, shadows and turning tolerance move an edge by more than its noise: sigma grows by a factor and by a part of a pixel.
-SCATTER_FACTOR: Final = 1.45
+SCATTER_FACTOR: Final = 1.35
 LEAST_SIGMA_PX: Final = 0.12
 RELATED: Final = 0.35  # correlation of the two looks' errors: they see the same picture
 CONTRADICTION: Final = 3.5  # sigmas apart at which two looks can't both be right
@@ -38,19 +38,28 @@ def fitted_sigma_mm(fit_sigma_mm: float, spread_mm: float, px_per_mm: float) -> 
     return math.hypot(SCATTER_FACTOR * fit_sigma_mm, spread_mm, LEAST_SIGMA_PX / px_per_mm)
 
 
+def _apart(fitted: Place, opinion: Opinion) -> tuple[float, float, float, float]:
+    """Variances (mm²) of the fitted place and of the network's, their covariance, and the variance of how far they lie apart."""
+    one, other = fitted.sigma_mm**2, float(np.trace(opinion.covariance)) / 2
+    both = RELATED * math.sqrt(one * other)
+    return one, other, both, one + other - 2 * both
+
+
+def contradict(fitted: Place, opinion: Opinion) -> bool:
+    """Whether a fitted place and the network's lie so far apart that one of them is wrong."""
+    return float(np.hypot(*opinion.shift_mm)) > CONTRADICTION * math.sqrt(_apart(fitted, opinion)[3])
+
+
 def fuse(fitted: Place, opinion: Opinion) -> Place:
     """The best linear mean of a fitted place and of the network's, whose shift is from that place.
 
     Errors are taken as isotropic, with correlation `RELATED` (Bar-Shalom and Campo 1986). Where the looks contradict each other, the
     sigma covers both.
     """
-    one, other = fitted.sigma_mm**2, float(np.trace(opinion.covariance)) / 2
-    both = RELATED * math.sqrt(one * other)
-    apart2 = one + other - 2 * both
+    one, other, both, apart2 = _apart(fitted, opinion)
     share = min(1.0, max(0.0, (one - both) / apart2))  # of the network's look
     x, y = fitted.x_mm + share * float(opinion.shift_mm[0]), fitted.y_mm + share * float(opinion.shift_mm[1])
     sigma = math.sqrt((1 - share) ** 2 * one + share**2 * other + 2 * share * (1 - share) * both)
-    gap = float(np.hypot(*opinion.shift_mm))
-    if gap > CONTRADICTION * math.sqrt(apart2):
-        sigma = max(sigma, gap / 2)
+    if contradict(fitted, opinion):
+        sigma = max(sigma, float(np.hypot(*opinion.shift_mm)) / 2)
     return Place(x, y, sigma)

@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 FOOT_MM: Final = 0.5  # the lower edge is rounded too: the outline leaves the table this far up, mm
 # In a lamp's reflection the lacquer mirrors the wall: what stands out dark reaches down to the mirrored crest, mm.
 MIRRORED_FOOT_MM: Final = -10.5
-FACE_IN_MM: Final = 2.4  # the face begins to bend down this far inside the radius, mm
+FACE_IN_MM: Final = 2.7  # the face begins to bend down this far inside the radius, mm
 HOLE_OUT_MM: Final = 0.2  # the hole's rim is rounded: its dark starts a little outside the bored radius, mm
 LEAST_RIM_MM: Final = 0.3  # seen flat from the side the rim shrinks; below this its coordinate would jump
 

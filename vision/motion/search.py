@@ -22,12 +22,13 @@ F32 = NDArray[np.float32]
 _TINT_LEVELS: Final = 9.0  # grey levels of contrast in tint alone: three times its noise, and more than black paint shows
 _LEAST_GAIN: Final = 0.1  # share of the change that the disc explains; under it the match is noise
 _NOISE: Final = 40.0  # squared grey levels a pixel over three channels: noise and grain of the small picture
+_LIGHT: Final = (0.7, 1.4)  # how much darker or brighter than where its look was taken
 _MANY: Final = 3  # candidates handed on: the place itself, one neighbour, one reflection
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A disc's small picture at rest, with the mask of its outline, and the channel mix in which it stands out from the table."""
+    """A disc's small picture at rest, with the mask of its face, and the channel mix in which it stands out from the table."""
 
     patch: F32
     mask: F32
@@ -47,7 +48,9 @@ def look_at(scene: Scene, outline: Outline, image: NDArray[np.uint8], bare: NDAr
     inside = mask.astype(bool)
     weights = _mix(patch[inside].mean(axis=0), under[inside].mean(axis=0))
     centre = (outline.centre_px - (SHRINK - 1) / 2) / SHRINK - (x, y)
-    return Look(patch, np.repeat(mask[:, :, None].astype(np.float32), 3, axis=2), centre, weights)
+    # The wall shows on the camera's side, elsewhere on another one: it is left out.
+    face = cv2.erode(mask.astype(np.float32), cv2.getStructuringElement(cv2.MORPH_CROSS, (3, 3)))
+    return Look(patch, np.repeat(face[:, :, None], 3, axis=2), centre, weights)
 
 
 def _mix(disc: F32, table: F32) -> F32:
@@ -86,7 +89,12 @@ def candidates(scene: Scene, look: Look, low: NDArray[np.float64], high: NDArray
     patch = look.patch * scene.gain.astype(np.float32)
     table = cv2.filter2D(((now - then) ** 2).sum(axis=2), -1, look.mask[:, :, 0], anchor=(0, 0), borderType=cv2.BORDER_CONSTANT)
     table = table[: y1 - y0 - height + 1, : x1 - x0 - width + 1]
-    disc = cv2.matchTemplate(now, patch, cv2.TM_SQDIFF, mask=look.mask)
+    # As bright as it suits the place best: lamps light a table unevenly.
+    shown = patch * look.mask
+    energy, same = float((shown * patch).sum()), cv2.matchTemplate(now, shown, cv2.TM_CCORR)
+    here = cv2.filter2D((now**2).sum(axis=2), -1, look.mask[:, :, 0], anchor=(0, 0), borderType=cv2.BORDER_CONSTANT)
+    light = np.clip(same / energy, *_LIGHT)
+    disc = here[: same.shape[0], : same.shape[1]] - 2 * light * same + light**2 * energy
     # As a share of what has changed there: a bright hand changes more than any disc does.
     better = 1 - disc / (table + _NOISE * float(look.mask[:, :, 0].sum()))
     found = []
