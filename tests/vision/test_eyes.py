@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from calibration import Camera, Lens
+from calibration import Calibration, Camera, Lens
 from calibration.find import find_table
 from tests.vision.test_discs import QUIET, SCENE, camera_of, pairs
 from virtual_table import VirtualTable, overhead, random_camera, random_look, render_still
@@ -185,3 +185,16 @@ def test_a_black_piece_whose_hole_is_as_dark_as_its_face_is_found():
     image, camera = render_still(placed, optics, random_look(7041), 7041), camera_of(optics)
     assert len(detect(image, camera, geometry_alone=True).discs) == 1
     assert all(away < 1.0 for _, _, away in pairs(detect(image, camera), placed))
+
+
+@pytest.mark.parametrize("seed", [102, 104])
+def test_black_pieces_in_a_row_in_the_shade_of_their_rail_are_found_in_place(seed):
+    """A fit may take the lower edge for the upper one there, 4 mm off; the network sees it, but not from so far how much."""
+    table = VirtualTable(seed=seed)
+    frame = table.next_frame()
+    optics = table.camera
+    camera = Camera(Calibration(lens=msgspec.convert(table.lens, Lens), rvec=optics.rvec.tolist(), tvec=optics.tvec.tolist()))
+    true = np.array([(d.x_mm, d.y_mm) for d in table.truth_at(frame.t_ns / 1e9)])
+    found = detect(frame.image, camera).discs
+    assert len(found) == len(true)
+    assert max(float(np.hypot(*(true - (d.x_mm, d.y_mm)).T).min()) for d in found) < 0.6

@@ -13,6 +13,7 @@ from virtual_table import Surface, World
 from vision.motion.hypotheses import weigh
 from vision.motion.impacts import Solids, Strike, Wood, play
 from vision.motion.onset import first_movers
+from vision.motion.outline import outline_at
 from vision.motion.path import paths_of
 from vision.motion.predict import FRICTION_MM_S2
 from vision.motion.report import Spell, describe
@@ -265,3 +266,18 @@ def test_a_rail_that_is_met_while_a_picture_is_exposed_is_told(camera, offset_ms
     facts = describe(Spell(before=before), tracks, [], world.t, camera, FRICTION_MM_S2, ("S",)).facts
     stroke = next(f for f in facts if isinstance(f, Stroke))
     assert [e.rail for e in stroke.timeline if isinstance(e, Rail) and e.disc == "striker"][:1] == ["N"]
+
+
+def test_a_piece_that_was_measured_badly_at_rest_has_not_moved_when_it_is_seen_where_it_lies(camera):
+    world = struck({"b1": (0.0, 100.0), "b2": (200.0, -300.0), "striker": (0.0, -420.0)}, (0.0, 1500.0))
+
+    def spoil(tracks):  # 2 mm off in the still picture, and woken by a shadow right after the blow
+        track = tracks["b1"]
+        x, y = track.rest_seen_mm
+        track.left, track.rest_seen_mm, track.woken_s = outline_at(camera, np.array([x, y - 2.0]), track.shape), None, 0.03
+        track.sightings = [Sighting(0.02 + k / 60, x, y, 0.05, 0.0) for k in range(2)] + track.sightings
+
+    contact = first(told(camera, world, spoil=spoil))
+    assert contact.discs == ["striker", "b1"]
+    assert contact.t == pytest.approx(world.log[0].t, abs=0.003)
+    assert contact.confidence > 0.9

@@ -59,6 +59,9 @@ SURE_POSE: Final = 0.75  # probability from which the network's word on how a di
 SURE_POSE_BEHIND: Final = 0.97
 WALL_SIDE: Final = 0.5  # cosine of the angle from the camera's direction within which a neighbour stands before the wall
 WALL_REACH_MM: Final = 36.0  # and from axis to axis: two pieces that touch, and the wall of a steep look
+NEARER: Final = 0.5  # of the gap between fit and network: another fit must leave less than this
+FARTHER: Final = (1.0, 1.7)  # shares of the network's shift, which is too short where it is far
+FAR_MM: Final = 1.2  # the network has learned from places that are nearer than this, but for a few
 POSE_DOUBT_MM: Final = 3.0  # how far off a place is when a disc lies otherwise than it was taken to lie
 
 
@@ -252,7 +255,7 @@ def find_discs(image: NDArray[np.uint8], camera: Camera, network: Eyes | None) -
         one, near = chosen[index], _near(looks, chosen, index, refused)
         if one.doubtful and (opinion is None or opinion.disc < SURE_DISC):
             continue
-        if ask is not None and opinion is not None and contradict(place, opinion):
+        if ask is not None and opinion is not None and _is_doubted(place, opinion):
             place, opinion = _looked_at_again(image, camera, ask, one, place, opinion, near)  # noqa: PLW2901
         pose, settled_at = _judged(image, camera, one, place, opinion, near)
         found.append(Found(one.kind, pose, settled_at.x_mm, settled_at.y_mm, settled_at.sigma_mm, one.candidate.rim, one.candidate.hole))
@@ -292,18 +295,28 @@ def _opinions(ask: Ask | None, chosen: list[Chosen], places: list[Place]) -> lis
 def _looked_at_again(
     image: NDArray[np.uint8], camera: Camera, ask: Ask, one: Chosen, place: Place, opinion: Opinion, near: list[Neighbour]
 ) -> tuple[Place, Opinion]:
-    """The place to which a fit comes from where the network has the disc, if both agree on that one; else what there was.
+    """The place to which a fit comes from where the network has the disc, if both agree better on that one; else what there was.
 
     Dark pieces in a rail's shade have two edges that a fit may take for the upper one.
     """
     stride = max(1, round(camera.px_per_mm(place.x_mm, place.y_mm) * CLOSE_LOOK_MM))
-    x, y = place.x_mm + float(opinion.shift_mm[0]), place.y_mm + float(opinion.shift_mm[1])
-    fit = fit_disc(image, camera, x, y, one.kind, near, Manner(one.base_mm, stride))
-    if fit is None or _impossible(one, fit):
-        return place, opinion
-    there = Place(fit.x_mm, fit.y_mm, fitted_sigma_mm(fit.sigma_mm, 0.0, camera.px_per_mm(fit.x_mm, fit.y_mm)))
-    second = ask(np.array([(fit.x_mm, fit.y_mm)]), [one.kind])[0]
-    return (place, opinion) if contradict(there, second) else (there, second)
+    here = np.array([place.x_mm, place.y_mm])
+    starts = [here + share * opinion.shift_mm for share in FARTHER]
+    best, gap = (place, opinion), float(np.hypot(*opinion.shift_mm)) * NEARER
+    for x, y in [*starts, *_against_rails(starts[0], solid_of(one.kind).radius_mm)]:
+        fit = fit_disc(image, camera, x, y, one.kind, near, Manner(one.base_mm, stride))
+        if fit is None or _impossible(one, fit):
+            continue
+        there = Place(fit.x_mm, fit.y_mm, fitted_sigma_mm(fit.sigma_mm, 0.0, camera.px_per_mm(fit.x_mm, fit.y_mm)))
+        second = ask(np.array([(fit.x_mm, fit.y_mm)]), [one.kind])[0]
+        if float(np.hypot(*second.shift_mm)) < gap:
+            best, gap = (there, second), float(np.hypot(*second.shift_mm))
+    return best
+
+
+def _is_doubted(place: Place, opinion: Opinion) -> bool:
+    """Whether the network has a disc elsewhere: farther off than the doubt of both, or than it sees well."""
+    return contradict(place, opinion) or float(np.hypot(*opinion.shift_mm)) > FAR_MM
 
 
 def _judged(

@@ -18,6 +18,8 @@ from vision.motion.track import Sighting, Track
 
 Array = NDArray[np.float64]
 
+_STANDS_MM: Final = 0.3  # between two frames: noise, or less than 20 mm/s
+_MEASURED_MM: Final = 4.0  # the worst that a still picture is off
 _SAME_S: Final = 0.004  # two partners' breaks of one contact are told apart by less
 
 
@@ -78,8 +80,8 @@ def paths_of(tracks: Mapping[str, Track], slowing_mm_s2: float, camera: Camera, 
     for track in tracks.values():
         seen = sightings[track.id]
         still = track.left.axis_mm if track.left is not None else (None if seen else track.at_mm)
-        if still is not None and track.rest_seen_mm is not None:
-            still = track.rest_seen_mm
+        if still is not None:
+            still = track.rest_seen_mm if track.rest_seen_mm is not None else _stood_elsewhere(seen, still)
         starts[track.id] = None if still is None else resting(still, track.woken_s if seen else 0.0)
     groups = {t.id: split(sightings[t.id], starts[t.id], slowing_mm_s2) for t in tracks.values() if t.sightings}
     slowing = deceleration([g for own in groups.values() for g in own], slowing_mm_s2)
@@ -109,3 +111,12 @@ def paths_of(tracks: Mapping[str, Track], slowing_mm_s2: float, camera: Camera, 
             track.woken_s,
         )
     return out, slowing
+
+
+def _stood_elsewhere(seen: Sequence[Sighting], still_mm: Array) -> Array:
+    """Where a disc really lay that was measured badly at rest: it woke, and did not move from where it was seen."""
+    if len(seen) < 2:
+        return still_mm
+    first, second = (np.array([s.x_mm, s.y_mm]) for s in seen[:2])
+    stands = float(np.hypot(*(second - first))) < _STANDS_MM and float(np.hypot(*(first - still_mm))) < _MEASURED_MM
+    return np.asarray((first + second) / 2) if stands else still_mm
