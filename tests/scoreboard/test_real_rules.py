@@ -14,6 +14,7 @@ from rules.fold import State, match_state, start, step
 from scoreboard.state import Snapshot, apply
 from scoreboard.view import section_view
 from scoreboard.words import LANGS
+from tests.rules import logs
 
 CASES = Path(__file__).parents[3] / "shared" / "bench" / "rule_cases.jsonl"
 
@@ -44,3 +45,17 @@ def test_every_ruling_of_the_rule_cases_can_be_shown() -> None:
                 assert (views["ruling"]["state"] == "review") == (ruling.status == "review")
             shown += 1
     assert shown > 50
+
+
+@pytest.mark.parametrize(("lang", "words"), [("en", "in the pocket"), ("lv", "iekritis"), ("de", "gefallen")])
+def test_a_disc_that_may_have_fallen_is_asked_about_in_words(lang: str, words: str) -> None:
+    stroke = logs.stroke("S", "r1@150,160 b1@-150,260", "r1", {"event": "pocket", "disc": "r1", "pocket": "NE", "confidence": 0.6})
+    match = msgspec.convert(logs.match(), Entry).match
+    assert match is not None
+    state, ruling = step(start(match), msgspec.convert(stroke, Entry))
+    now = Snapshot()
+    for topic, value in (("ruling", record(ruling, 1, match.id)), ("match", match_state(state))):
+        now, _ = apply(now, topic, msgspec.json.encode(value), retained=False, at_s=0.0)
+    shown = json.dumps(section_view("ruling", now, lang, 0.0), ensure_ascii=False)  # type: ignore[arg-type]
+    assert words in shown
+    assert "r1 NE" not in shown
