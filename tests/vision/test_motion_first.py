@@ -281,3 +281,15 @@ def test_a_piece_that_was_measured_badly_at_rest_has_not_moved_when_it_is_seen_w
     assert contact.discs == ["striker", "b1"]
     assert contact.t == pytest.approx(world.log[0].t, abs=0.003)
     assert contact.confidence > 0.9
+
+
+def test_a_piece_that_a_passing_shadow_seemed_to_move_was_not_touched(camera):
+    world = struck({"b1": (60.0, 0.0), "striker": (0.0, -420.0)}, (0.0, 900.0))
+
+    def spoil(tracks):
+        x, y = tracks["b1"].rest_seen_mm
+        seemed = [(0.0, 0.0), (4.1, 4.0), (0.6, 0.8), *[(0.05, 0.02)] * 8]
+        tracks["b1"].woken_s = 0.5
+        tracks["b1"].sightings = [Sighting(0.5 + k / 60, x + dx, y + dy, 0.05, 0.0) for k, (dx, dy) in enumerate(seemed)]
+
+    assert first(told(camera, world, spoil=spoil)) is None

@@ -14,6 +14,9 @@ import numpy as np
 from vision.motion.path import Path
 
 _MOVED_MM: Final = 0.6  # ten sigma of a sighting, twice the slow error of a place
+_LAST: Final = 5  # sightings whose mean place is known to a few hundredths of a millimetre
+_BACK_MM: Final = 0.3  # no piece that was touched stops this near to where it lay
+_SEEMED_MM: Final = 10.0  # away: farther off it was seen elsewhere for sure
 _SLOW_MM_S: Final = 25.0  # a piece that leaves slower than this says little about when it left
 _SPREADS: Final = 3.0  # sigmas by which an onset worked out backwards may be early
 _USUAL_S: Final = 1 / 60  # between frames, where nothing tells it
@@ -38,7 +41,7 @@ def frame_s(paths: Mapping[str, Path]) -> float:
 
 def onset(path: Path, interval_s: float) -> Onset | None:
     """When a piece left its place; None if it lies there, or nobody knows where it lay."""
-    if path.rest_mm is None:
+    if path.rest_mm is None or _lies_there_still(path):
         return None
     away = [float(np.hypot(s.x_mm - path.rest_mm[0], s.y_mm - path.rest_mm[1])) > _MOVED_MM for s in path.seen]
     first = next((k for k, is_away in enumerate(away) if is_away and (k + 1 == len(away) or away[k + 1])), None)
@@ -52,6 +55,16 @@ def onset(path: Path, interval_s: float) -> Onset | None:
     if start is not None and start.before.speed_mm_s == 0 and start.after.speed_mm_s > _SLOW_MM_S:
         began_s, sigma_s = start.t_s, float(np.hypot(start.sigma_s, _MOVED_MM / 2 / start.after.speed_mm_s))
     return Onset(path.id, still_s, moved_s, began_s, sigma_s)
+
+
+def _lies_there_still(path: Path) -> bool:
+    """Whether a piece is seen at last where it lay: what a passing shadow seemed to move does not come back to the same place."""
+    last = path.seen[-_LAST:]
+    if not path.is_here or path.rest_mm is None or len(last) < _LAST:
+        return False
+    off = [float(np.hypot(s.x_mm - path.rest_mm[0], s.y_mm - path.rest_mm[1])) for s in path.seen]
+    x, y = np.mean([(s.x_mm, s.y_mm) for s in last], axis=0) - path.rest_mm
+    return float(np.hypot(x, y)) < _BACK_MM and max(off) < _SEEMED_MM
 
 
 def _vanished(path: Path, interval_s: float) -> Onset | None:
