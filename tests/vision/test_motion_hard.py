@@ -79,3 +79,15 @@ def test_no_disc_comes_where_another_one_is_seen_to_lie() -> None:
     assert fallen.state == "gone"
     elsewhere = Answer(True, np.array([0.0, 100.0]), 0.1)
     assert comings._take_in("red", elsewhere, image, 2.0, struck=True) is fallen
+
+
+def test_a_disc_that_came_to_rest_at_a_pockets_edge_and_shows_poorly_there_has_not_fallen() -> None:
+    camera = overhead_camera()
+    tracker = Tracker(camera, Scene(camera), 0.0035)
+    piece = Track("b1", "black", np.array([-413.4, -483.9]), state="active")
+    piece.sightings = [Sighting(1.0, -413.0, -483.9, 0.05, 0.0), Sighting(1.017, -413.4, -483.9, 0.05, 0.0)]
+    tracker.give_up(piece)
+    assert (piece.state, piece.pocket) == ("lost", None)
+    piece.missed = 5
+    tracker.give_up(piece)
+    assert (piece.state, piece.pocket) == ("gone", "SW")

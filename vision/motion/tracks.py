@@ -363,7 +363,8 @@ class Tracker:
 
     def give_up(self, track: Track) -> None:
         """A disc that is not found where it should be, in plain view: in the pocket that it was seen to go into, or lost."""
-        track.pocket = None if track.covered else into_mouth(track)  # a hand may have taken it
+        # A hand may have taken it; and what has come to rest at a pocket's edge and does not show clearly there has not fallen.
+        track.pocket = into_mouth(track) if track.missed and not track.covered else None
         track.state = "lost" if track.pocket is None else "gone"
 
     def _fall(self, track: Track) -> None:
