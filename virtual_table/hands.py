@@ -1,4 +1,4 @@
-"""Hands and cues over the table: simple solids, drawn over everything. Their presence is truth, their outline is not."""
+"""Hands and cues over the table: simple solids, drawn over everything."""
 
 from __future__ import annotations
 
@@ -56,6 +56,18 @@ def draw_shapes(image: Image, optics: Optics, shapes: Sequence[Shape], look: Loo
         _solid(image, optics, shape, _rods(shape, look), look)
 
 
+def covered_px(optics: Optics, shapes: Sequence[Shape]) -> Image:
+    """Which pixels shapes cover, 255 where they do, their motion's smear left out; uint8 (height, width)."""
+    out = np.zeros((optics.height, optics.width), dtype=np.uint8)
+    for shape in shapes:
+        rods = _rods(shape, Look())
+        scale = _scale_px(optics, shape)
+        for rod in rods:
+            a, b = optics.to_px([rod[0:3], rod[3:6]])
+            _rod(out, a, b, rod[6] * scale, (255,))
+    return out
+
+
 Rod = tuple[float, float, float, float, float, float, float, Colour]
 
 
@@ -101,7 +113,7 @@ def _rods(shape: Shape, look: Look) -> list[Rod]:
 
 def _solid(image: Image, optics: Optics, shape: Shape, rods: Sequence[Rod], look: Look) -> None:
     ends = optics.to_px([p for r in rods for p in ((r[0], r[1], r[2]), (r[3], r[4], r[5]))]).reshape(-1, 2, 2)
-    scale = optics.px_per_mm(0.0, 0.0) * optics.centre_mm[2] / (optics.centre_mm[2] - shape.z_mm)
+    scale = _scale_px(optics, shape)
     box = _bounds(ends, max(r[6] for r in rods) * scale + 4 + shape.speed_px, image)
     if box is None:
         return
@@ -119,6 +131,10 @@ def _solid(image: Image, optics: Optics, shape: Shape, rods: Sequence[Rod], look
     soft_sprite = cv2.blur(sprite, (3, 3))
     here = np.ascontiguousarray(image[y0:y1, x0:x1])
     image[y0:y1, x0:x1] = cv2.blendLinear(soft_sprite, here, soft_mask, 1 - soft_mask)
+
+
+def _scale_px(optics: Optics, shape: Shape) -> float:
+    return float(optics.px_per_mm(0.0, 0.0) * optics.centre_mm[2] / (optics.centre_mm[2] - shape.z_mm))
 
 
 def _shadow(image: Image, optics: Optics, shape: Shape, rods: Sequence[Rod], look: Look) -> None:

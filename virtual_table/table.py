@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from rules.table import Kind
 from virtual_table.discs import Spot
+from virtual_table.hands import Shape
 from virtual_table.look import Look
 from virtual_table.mischief import Mischief
 from virtual_table.motion import Place
@@ -119,6 +120,11 @@ class VirtualTable:
         kinds = {i: track.kind for i, track in self._story.tracks.items()}
         return [TrueDisc(i, kinds[i], p.x_mm, p.y_mm, p.z_mm, p.speed_mm_s) for i, p in self._story.places(t_s).items()]
 
+    def shapes_at(self, t_s: float) -> list[Shape]:
+        """Hands and cues over the table, or on their way, at a time that has already been filmed."""
+        shapes = [act.shape_at(t_s, self.exposure_s, self._scale) for act in self._story.acts]
+        return [shape for shape in shapes if shape is not None]
+
     def ruled(self, ruling: dict[str, Any]) -> None:
         """A `novuss.ruling/1` of the last stroke; the players lay out, put back and go on as it says."""
         if ruling.get("kind", "stroke") == "stroke":
@@ -174,8 +180,7 @@ class VirtualTable:
             if spots:
                 moving.append(spots)
         self._renderer.rest(resting)
-        shapes = [a.shape_at(middle, self.exposure_s, self._scale) for a in self._story.acts]
-        return self._renderer.frame(moving, [s for s in shapes if s is not None], self._story.light_at(middle), self._seq)
+        return self._renderer.frame(moving, self.shapes_at(middle), self._story.light_at(middle), self._seq)
 
     def _row_delay(self, place: Place | None) -> float:
         """How much later than the middle row a rolling shutter exposes the row where a disc is, s."""

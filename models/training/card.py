@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import numpy as np
-import onnxruntime
 
 from models.training.dataset import KINDS, POSES, Samples, lamp_of
 from models.training.export import NAMES, OPSET
 from models.training.learn import ELLIPSE_95, Answers, sigmas_off
 from vision.discs.eyes import BATCH, softmax
 from vision.discs.patches import RAYS, RINGS
+from vision.runtime import open_model
 
 BINS: Final = 10  # of the calibration curve
 PIECE_SAMPLE_MM: Final = 0.75  # one sample of a piece's patch
@@ -24,26 +25,38 @@ FINE_PX: Final = ((0.0, 0.8), (0.8, 1.2), (1.2, 9.0))  # pixels per sample: abou
 def calibration(logits: np.ndarray, truth: np.ndarray) -> tuple[float, list[tuple[float, float, int]]]:
     """Expected calibration error (Guo et al. 2017) and its curve: mean probability, share right, count of each bin."""
     chance = softmax(logits)
-    said, right = chance.max(axis=1), chance.argmax(axis=1) == truth
+    return reliability(chance.max(axis=1), chance.argmax(axis=1) == truth)
+
+
+def reliability(said: np.ndarray, right: np.ndarray) -> tuple[float, list[tuple[float, float, int]]]:
+    """The same of probabilities (N,) and of what came true (N,)."""
     bins = np.minimum((said * BINS).astype(int), BINS - 1)
     curve = [
         (float(said[bins == k].mean()), float(right[bins == k].mean()), int((bins == k).sum())) for k in range(BINS) if (bins == k).any()
     ]
-    return sum(count * abs(p - share) for p, share, count in curve) / len(truth), curve
+    return sum(count * abs(p - share) for p, share, count in curve) / len(said), curve
 
 
-def batch_ms(path: Path) -> float:
-    """Median time of a batch of 32 on one thread."""
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    given = {"rings": np.zeros((BATCH, 3, RINGS, RAYS), np.float32), "seen": np.zeros((BATCH, 2), np.float32)}
+def call_ms(call: Callable[[], object]) -> float:
+    """Median time of a call on its own thread."""
     times = []
     for _ in range(50):
         start = time.thread_time()
-        session.run(list(NAMES), given)
+        call()
         times.append(time.thread_time() - start)
     return 1000 * statistics.median(times)
+
+
+def batch_ms(path: Path) -> float:
+    """Time of a batch of 32."""
+    session = open_model(path)
+    given = {"rings": np.zeros((BATCH, 3, RINGS, RAYS), np.float32), "seen": np.zeros((BATCH, 2), np.float32)}
+    return call_ms(lambda: session.run(list(NAMES), given))
+
+
+def curve_table(curve: list[tuple[float, float, int]]) -> str:
+    """Rows of a card's table."""
+    return "\n".join(f"| {p:.2f} | {share:.2f} | {count} |" for p, share, count in curve)
 
 
 def _rows(samples: Samples, said: Answers) -> list[str]:
@@ -77,7 +90,7 @@ def card(path: Path, sha256: str, samples: Samples, said: Answers, trained_on: s
     error_kind, curve = calibration(said.kind, samples.kind)
     lying = samples.pose >= 0
     error_pose, _ = calibration(said.pose[lying], samples.pose[lying])
-    curve_rows = "\n".join(f"| {p:.2f} | {share:.2f} | {count} |" for p, share, count in curve)
+    curve_rows = curve_table(curve)
     rows = "\n".join(_rows(samples, said))
     return f"""# {path.name}: close-ups of discs
 

@@ -4,46 +4,61 @@ from __future__ import annotations
 
 import hashlib
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import onnxruntime
 import torch
+from torch import Tensor, nn
 
 from models.training.network import DiscNetwork
+from models.training.occluder_network import CHANNELS, OccluderNetwork
 from vision.discs.patches import RAYS, RINGS
+from vision.occluders import CELLS
 
 OPSET = 17  # onnxruntime 1.14 and newer run it
 ALIKE = 1e-4
 NAMES = ("kind", "pose", "shift", "log_sigma")
+TRIED = 16  # random inputs that both must answer alike
 
 
 def export(network: DiscNetwork, path: Path) -> str:
-    """Write the .onnx file; its sha256. RuntimeError when it answers differently from the network."""
+    """Write the disc network's .onnx file; its sha256. RuntimeError when it answers differently from the network."""
+    rng = np.random.default_rng(5)
+    rings = rng.normal(-0.5, 0.5, (TRIED, 3, RINGS, RAYS)).astype(np.float32)
+    seen = rng.uniform(0, 1, (TRIED, 2)).astype(np.float32)
+    return _written(network, path, {"rings": torch.from_numpy(rings), "seen": torch.from_numpy(seen)}, NAMES)
+
+
+def export_cover(network: OccluderNetwork, path: Path) -> str:
+    """Write the occluder network's .onnx file; its sha256. RuntimeError when it answers differently from the network."""
+    rng = np.random.default_rng(5)
+    cells = rng.normal(0, 0.8, (TRIED, CHANNELS, CELLS, CELLS)).astype(np.float32)
+    return _written(network, path, {"cells": torch.from_numpy(cells)}, ("logit",))
+
+
+def _written(network: nn.Module, path: Path, given: Mapping[str, Tensor], answers: tuple[str, ...]) -> str:
     network.eval()
-    example = (torch.zeros(2, 3, RINGS, RAYS), torch.zeros(2, 2))
-    names = ("rings", "seen", *NAMES)
     with warnings.catch_warnings():
         # The older exporter is meant: the newer one needs a package more and writes the same network.
         warnings.simplefilter("ignore", DeprecationWarning)
         torch.onnx.export(
             network,
-            example,
+            tuple(tensor[:2] for tensor in given.values()),
             str(path),
-            input_names=["rings", "seen"],
-            output_names=list(NAMES),
-            dynamic_axes={name: {0: "count"} for name in names},
+            input_names=list(given),
+            output_names=list(answers),
+            dynamic_axes={name: {0: "count"} for name in (*given, *answers)},
             opset_version=OPSET,
             dynamo=False,
         )
-    rng = np.random.default_rng(5)
-    rings = rng.normal(-0.5, 0.5, (16, 3, RINGS, RAYS)).astype(np.float32)
-    seen = rng.uniform(0, 1, (16, 2)).astype(np.float32)
     with torch.no_grad():
-        wanted = [out.numpy() for out in network(torch.from_numpy(rings), torch.from_numpy(seen))]
+        out = network(*given.values())
+    wanted = [answer.numpy() for answer in (out if isinstance(out, tuple) else (out,))]
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    given = session.run(list(NAMES), {"rings": rings, "seen": seen})
-    worst = max(float(np.abs(a - b).max()) for a, b in zip(wanted, given, strict=True))
+    said = session.run(list(answers), {name: tensor.numpy() for name, tensor in given.items()})
+    worst = max(float(np.abs(a - b).max()) for a, b in zip(wanted, said, strict=True))
     if worst > ALIKE:
         raise RuntimeError(f"{path}: the exported network differs from the trained one by {worst:.1e}, more than {ALIKE:.0e}")
     return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -118,7 +118,7 @@ def train(samples: Samples, epochs: int, seed: int, say: Callable[[str], None]) 
     optimiser = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=DECAY)
     rounds = max(1, len(patches) // BATCH)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, RATE, total_steps=epochs * rounds, pct_start=0.1)
-    mean = AveragedModel(network, avg_fn=_averaged, use_buffers=True)
+    mean = AveragedModel(network, avg_fn=averaged, use_buffers=True)
     for epoch in range(epochs):
         network.train()
         order, total = torch.randperm(len(patches), generator=rng), 0.0
@@ -140,7 +140,7 @@ def train(samples: Samples, epochs: int, seed: int, say: Callable[[str], None]) 
     return out
 
 
-def _averaged(mean: Tensor, now: Tensor, steps: Tensor | int) -> Tensor:
+def averaged(mean: Tensor, now: Tensor, steps: Tensor | int) -> Tensor:
     """Exponential moving average, shorter while there are few steps to average (Polyak and Juditsky 1992)."""
     kept = min(KEPT, (1 + float(steps)) / (10 + float(steps)))
     return mean * kept + now * (1 - kept)

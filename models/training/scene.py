@@ -14,7 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.training.surfaces import DISC_COLUMNS, TABLE_COLUMNS
-from rules.table import CIRCLE_RADIUS_MM, HALF_MM, PIECE_THICKNESS_MM, POCKET_RADIUS_MM, POCKETS_MM, ZONE_LINE_MM, Colour, Kind
+from rules.table import (
+    CIRCLE_RADIUS_MM,
+    HALF_MM,
+    PIECE_THICKNESS_MM,
+    POCKET_RADIUS_MM,
+    POCKETS_MM,
+    RAIL_HEIGHT_MM,
+    ZONE_LINE_MM,
+    Colour,
+    Kind,
+)
 from virtual_table.look import BLACKS, CLOTHS, RAIL_WOODS, REDS, STRIKERS, WOODS
 from virtual_table.optics import Optics, random_camera
 from vision.discs.solid import solid_of
@@ -295,6 +305,39 @@ def random_scene(rng: np.random.Generator) -> Scene:
     wood = table[0:3] * (1 - 0.6 * table[25]) + 0.5 * table[25]
     rows = np.array(discs).reshape(-1, DISC_COLUMNS)
     return Scene(optics, shown, lying, centre, rows, lamps, ambient, tilt, table, wood * level, lamp)
+
+
+def whole_table(rng: np.random.Generator) -> Scene:
+    """A table with discs all over it, as in play or at its start, nothing in particular asked for."""
+    look, discs = _new_set(rng), []
+    if rng.random() < 0.2:
+        first = _colour(rng)
+        x, y, others = _row(rng, first)
+        discs += [_disc(rng, look, o, a, b, 0.0) for o, a, b in [(first, x, y), *others]]
+    for _ in range(int(rng.choice([0, 3, 8, 14, 20]))):
+        one: Kind = "striker" if rng.random() < 0.1 else _colour(rng)
+        x, y = _place(rng, solid_of(one).radius_mm)
+        sort = rng.random()
+        if sort < 0.04:
+            discs.append(_disc(rng, look, one, x, y, solid_of(one).radius_mm, _on_side(rng)))
+        elif sort < 0.12:
+            px, py = list(POCKETS_MM.values())[int(rng.integers(4))]
+            discs.append(_disc(rng, look, one, px + rng.normal(0, 15), py + rng.normal(0, 15), -float(rng.uniform(20, 60)), _tilted(rng)))
+        elif sort < 0.16:
+            along, on = rng.uniform(-HALF_MM, HALF_MM), (HALF_MM + 22) * rng.choice([-1, 1])
+            discs.append(_disc(rng, look, one, *((along, on) if rng.random() < 0.5 else (on, along)), RAIL_HEIGHT_MM))
+        else:
+            group = [(one, x, y), *(_neighbours(rng, one, x, y) if rng.random() < 0.4 else [])]
+            for kind, a, b in group:
+                if all(math.hypot(a - d[0], b - d[1]) > d[12] + solid_of(kind).radius_mm - 0.5 for d in discs):
+                    discs.append(_disc(rng, look, kind, a, b, 0.0))
+    lamp, lamps, ambient, tilt = _lamps(rng)
+    table = _table(rng)
+    level = ambient + sum(lamp[9:12] * lamp[2] / np.linalg.norm(lamp[0:3]) for lamp in lamps)
+    wood = table[0:3] * (1 - 0.6 * table[25]) + 0.5 * table[25]
+    optics = random_camera(int(rng.integers(1 << 30)), str(rng.choice([name for name, _ in MODES])))
+    rows = np.array(discs).reshape(-1, DISC_COLUMNS)
+    return Scene(optics, "red", "none", np.zeros(2), rows, lamps, ambient, tilt, table, wood * level, lamp)
 
 
 def _as_if_flat(optics: Optics, x: float, y: float, raised_mm: float, height_mm: float) -> Array:

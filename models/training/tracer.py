@@ -304,9 +304,8 @@ def trace(
                     out[row, column, c] += paint[c] * more[c]
                 if mirrored > 0.003:
                     cosine = -(v[0] * n[0] + v[1] * n[1] + v[2] * n[2])
-                    share = (
-                        mirrored + (1 - mirrored) * (1 - rough) * (1 - max(0.0, cosine)) ** 5
-                    )  # Schlick 1994; a rough coat shows less of it
+                    # Schlick 1994; a rough coat shows less of it.
+                    share = mirrored + (1 - mirrored) * (1 - rough) * (1 - max(0.0, cosine)) ** 5
                     ru = rough * (2 * hash_of(column * 13 + k, row, seed + 5) - 1)
                     rv = rough * (2 * hash_of(column, row * 17 + k, seed + 6) - 1)
                     for c in range(3):

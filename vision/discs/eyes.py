@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,11 @@ from rules.facts import Pose
 from rules.table import Kind
 from vision.discs.patches import RAYS, UNROLLED, Frame, place_patches, take_patches
 from vision.discs.solid import solid_of
+from vision.runtime import MODELS, open_model
 
 Array = NDArray[np.float64]
 
-MODEL: Final = Path(__file__).resolve().parents[2] / "models" / "discs.onnx"
+MODEL: Final = MODELS / "discs.onnx"
 KINDS: Final[tuple[Kind | None, ...]] = ("red", "black", "striker", None)  # the order of the network's answers
 POSES: Final[tuple[Pose, ...]] = ("flat", "stacked", "on_side")
 STRANGE: Final = 1.2  # tables and lamps differ from the scenes that it has learned from: sigma grows by this
@@ -53,11 +54,7 @@ class Eyes:
     """One loaded network; safe to share between threads."""
 
     def __init__(self, path: Path = MODEL) -> None:
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        self._session: Any = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        self._session = open_model(path)
 
     def look(
         self, image: NDArray[np.uint8], camera: Camera, places_mm: Array, kinds: list[Kind], wood: Array, *, mirrored_too: bool = False
