@@ -9,6 +9,7 @@ from typing import Final
 WITH_MORE: Final = {
     "stills": "accuracy on stills with truth",
     "clips": "rulings on clips with truth, through the whole product",
+    "soak": "a table that plays for an hour in real time: memory, files, threads, disk",
     "hall": "50 tables at tournament rates on one mosquitto: latency, loss, the broker's processor time",
 }
 ALONE: Final = {

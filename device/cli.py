@@ -41,7 +41,10 @@ _COMMANDS: Final = {
     "table": ("device.commands.table:app", "Look at one table, on a broker or in its match log."),
 }
 _M_ARENA_MAX: Final = -8  # malloc.h
+_M_MMAP_THRESHOLD: Final = -3
 _HEAPS: Final = 2  # the frame path's own, and one for all that works beside it
+# Bytes. Larger arrays, made once or for a look at a whole picture, go back to the system at once; frames of 1456 x 1088 stay below it.
+_OWN_MAPPING: Final = 8_000_000
 _STDIN: Final = {"-": "/dev/stdin"}  # the option parser would take a lone dash for an option
 
 
@@ -67,7 +70,9 @@ def build_app(asked: str | None = None) -> App:
 def _share_heaps() -> None:
     """Keep glibc from giving every thread a heap of its own, each of which keeps room for the largest pictures it has seen."""
     with suppress(AttributeError, OSError):
-        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, _HEAPS)
+        allocator = ctypes.CDLL(None)
+        allocator.mallopt(_M_ARENA_MAX, _HEAPS)
+        allocator.mallopt(_M_MMAP_THRESHOLD, _OWN_MAPPING)
 
 
 def _say(error: Exception) -> None:

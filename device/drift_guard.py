@@ -6,10 +6,12 @@ import queue
 import threading
 from typing import Final
 
-from calibration.camera import Calibration
-from calibration.drift import Drift, DriftWatch
+from calibration.camera import Calibration, Camera
+from calibration.drift import Covers, Drift, DriftWatch
 from device.sources.frame import Frame
+from vision.occluders import Occluders
 
+_BESIDE_MM: Final = 10.0  # around an arm: its edge is told to a cell, and a line's profile reaches across
 _EVERY_NS: Final = 1_000_000_000  # a bump is noticed within two seconds; each look costs some 50 ms of another core
 
 
@@ -18,6 +20,7 @@ class DriftGuard:
 
     def __init__(self, calibration: Calibration) -> None:
         self._watch = DriftWatch(calibration)
+        self._camera = Camera(calibration)
         self._slot: queue.Queue[Frame | None] = queue.Queue(1)
         self._thread = threading.Thread(target=self._look, name="drift", daemon=True)
         self._last_ns: int | None = None
@@ -45,5 +48,13 @@ class DriftGuard:
 
     def _look(self) -> None:
         while (frame := self._slot.get()) is not None:
-            self.drift = self._watch.update(frame.image, frame.t_ns)
+            self.drift = self._watch.update(frame.image, frame.t_ns, self._covers(frame))
             self.reason = self._watch.must_stop(frame.t_ns)
+
+    def _covers(self, frame: Frame) -> Covers | None:
+        """What hides lines in a frame; None where the network can't be loaded: what is measured under an arm must then disagree."""
+        network = Occluders.load()
+        if network is None:
+            return None
+        cover = network.cover(frame.image, self._camera)
+        return lambda points_mm: cover.hides(points_mm, _BESIDE_MM)

@@ -31,7 +31,9 @@ from device.timing import Timing
 from rules.errors import Bug, InputUnusable, StorageFailed
 from rules.facts import Entry, Incident, SeenDiscs, Stroke
 from rules.orders import SetClock, ShowTable
+from vision.discs.eyes import eyes
 from vision.motion.shutter import USUAL_EXPOSURE_S, Shutter
+from vision.occluders import Occluders
 from vision.watcher import Watcher
 
 _log = logging.getLogger(__name__)
@@ -181,8 +183,9 @@ class Monitor:
                 "stopped": self._guard.reason or self._blind.reason,
                 "no_calls": self._no_calls,
             }
+            networks = {"networks": {"discs": eyes() is not None, "occluders": Occluders.load() is not None}}
             evidence = {"evidence": None if self._recorder is None else self._recorder.figures()}
-            parts = figures | machine | calibration | camera | evidence | self._figures()
+            parts = figures | machine | calibration | camera | networks | evidence | self._figures()
             self._publish(topics.HEALTH, {"schema": "novuss.health/1"} | parts)
 
     def _hand_over(self, fact: Fact, *, wait: bool) -> None:

@@ -39,13 +39,12 @@ def nearest_zone(disc: Disc, zones: Iterable[Zone]) -> tuple[float, Zone]:
 
 
 _TOUCHED: Final = ("touched", "untouched")
-_UNTOUCHED: Final = ("untouched", "touched")
 _FALLEN: Final = ("fallen", "stays")
 
 
-def likelier(confidence: float) -> tuple[str, ...]:
-    """The answers to whether something was touched, the likelier one first."""
-    return _TOUCHED if confidence >= 0.5 else _UNTOUCHED
+def likelier(confidence: float, answers: tuple[str, str] = _TOUCHED) -> tuple[str, ...]:
+    """The two answers to whether something happened (first: it did), the likelier one first."""
+    return answers if confidence >= 0.5 else answers[::-1]
 
 
 class Reading:
@@ -72,7 +71,7 @@ class Reading:
     def _fell(self, event: Pocketed) -> bool:
         if event.confidence is None or event.confidence >= SURE:
             return True
-        return self.ask(f"{event.disc} {event.pocket}", _FALLEN if event.confidence >= 0.5 else _FALLEN[::-1]) == "fallen"
+        return self.ask(f"{event.disc} {event.pocket}", likelier(event.confidence, _FALLEN)) == "fallen"
 
     def dark(self, disc: Disc, zones: Iterable[Zone]) -> bool:
         """11.2: whether the piece lies in one of the zones with no bounding line in its hole."""

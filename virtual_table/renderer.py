@@ -30,15 +30,17 @@ class Renderer:
         self.look = look
         self._painter = DiscPainter(optics.centre_mm, look)
         self._ground = optics.ground_mm
-        self._bare, self._glare = draw_background(optics, look)
+        bare, glare = draw_background(optics, look)
+        # Kept for as long as the camera runs and only read in small parts: half the memory, and finer than a grey level still.
+        self._bare, self._glare = bare.astype(np.float16), glare.astype(np.float16)
         self._noise_seed = noise_seed
         self._pad = 64  # room to shift the noise, so that frames near in time do not have the same
         shape = (optics.height + self._pad, optics.width + self._pad)
         self._more, self._less = sensor_noise(np.random.default_rng([noise_seed, 505]), shape, look.noise)
         self._resting: dict[str, Spot] = {}
-        self._lin = self._bare.copy()
-        self._clean = encode(self._bare)
-        self._solid = np.zeros(self._bare.shape[:2], dtype=np.float32)
+        self._lin = self._bare.astype(np.float32)
+        self._clean = encode(self._lin)
+        self._solid = np.zeros(bare.shape[:2], dtype=np.float32)
 
     # --- resting discs -----------------------------------------------------------------------------------------------
 
@@ -117,7 +119,8 @@ class Renderer:
             row = float(self.optics.to_px([[middle.x_mm, middle.y_mm, 0.0]])[0, 1])
             later = (np.arange(box[0].start, box[0].stop) - row) * (self.optics.readout_s / (self.optics.height - 1))
             ground = ground - (later[:, None, None] * np.array([middle.vx_mm_s, middle.vy_mm_s])).astype(np.float32)
-        return self._painter.paint(ground, self.optics.px_per_mm(middle.x_mm, middle.y_mm), list(spots), self._glare[box])
+        px_per_mm = self.optics.px_per_mm(middle.x_mm, middle.y_mm)
+        return self._painter.paint(ground, px_per_mm, list(spots), self._glare[box].astype(np.float32))
 
     def _box(self, spots: Sequence[Spot]) -> tuple[slice, slice]:
         reach = np.array([self._painter.reach_mm(s) for s in spots])

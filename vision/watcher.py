@@ -27,7 +27,7 @@ from vision.motion.predict import FRICTION_MM_S2
 from vision.motion.report import Spell, describe, free_speed
 from vision.motion.scene import Mask, Scene
 from vision.motion.shutter import USUAL_EXPOSURE_S, Shutter
-from vision.motion.track import Track, as_seen
+from vision.motion.track import SAME_MM, Track, as_seen
 from vision.motion.tracks import Tracker
 
 Image = NDArray[np.uint8]
@@ -48,7 +48,6 @@ _EXPLAIN_MM: Final = 8.0  # margin around a tracked disc that its own change may
 _SEARCH_S: Final = 0.3  # for changed places that nothing explains, after a disc was given up: each is tried every tenth frame
 _LOOK_AGAIN_S: Final = 0.25  # a striker that an arm may half hide is looked at closely four times a second
 _PASSING_MM: Final = 90.0  # two strikers side by side, and a frame's way of a slow disc
-_SAME_MM: Final = 15.0  # two discs cannot lie nearer to each other than a piece's radius
 _PUT_DOWN_MM: Final = 3.0  # a striker found at rest this far from where it lay has been placed anew
 _STRUCK_MM_S: Final = 60.0  # free motion of the striker from which it was struck
 
@@ -379,7 +378,7 @@ class Watcher:
             if not self._scene.is_kept(self._tracker.outline(track, place)):
                 continue
             for other in self._here():
-                if other is not track and other.state == "active" and float(np.hypot(*(other.at_mm - place))) < _SAME_MM:
+                if other is not track and other.state == "active" and float(np.hypot(*(other.at_mm - place))) < SAME_MM:
                     other.state = "lost"
             self._tracker.put_back(track, place)
             self._measurer.forget(track.id)

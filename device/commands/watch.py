@@ -107,7 +107,7 @@ def watch(
     ruleset
         Rules of a match that a start position begins: lnf-2008 (default), lnf-current, casual.
     sets
-        Sets of such a match; 5 by default.
+        Sets of such a match, or of the virtual table's; 5 by default.
     first_turn
         Side with the first turn in such a match.
     record
@@ -164,7 +164,7 @@ def watch(
     game = int(time.time()) if seed is None else seed
 
     def opener() -> Source:
-        return open_source(chosen, seed=game, realtime=not fast, camera=settings.camera)
+        return open_source(chosen, seed=game, realtime=not fast, camera=settings.camera, sets=settings.match.sets)
 
     opened: Source | CameraMissing
     try:

@@ -1,4 +1,4 @@
-"""What it runs on: packages that fit together, the network that loads."""
+"""What it runs on: packages that fit together, the networks that load."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ PACKAGES: Final = ("numpy", "opencv-python-headless", "scipy", "onnxruntime", "m
 # The lists of dependencies in pyproject.toml are what pip enforces; these are those whose other versions behave differently.
 OPENCV_MAJOR: Final = 5
 PAHO_MAJOR: Final = 2
+_LOAD: Final = """from vision.discs.eyes import eyes
+from vision.occluders import Occluders
+raise SystemExit(eyes() is None or Occluders.load() is None)"""
 IMPORT_S: Final = 60.0  # a slow card reads the library for some seconds; one that hangs is as good as none
 
 
@@ -33,19 +36,19 @@ def packages() -> Finding:
 
 
 def model() -> Finding:
-    """Whether the network loads; tried in a process of its own, because some builds die with an illegal instruction on older Pis."""
-    remedy = f"{sys.executable} -m pip install --force-reinstall onnxruntime; until then discs are measured by geometry alone"
-    command = [sys.executable, "-c", "from vision.discs.eyes import eyes; raise SystemExit(eyes() is None)"]
+    """Whether the networks load; tried in a process of its own, because some builds die with an illegal instruction on older Pis."""
+    remedy = f"{sys.executable} -m pip install --force-reinstall onnxruntime; until then discs and hands are seen by geometry alone"
+    command = [sys.executable, "-c", _LOAD]
     try:
         tried = subprocess.run(command, capture_output=True, text=True, timeout=IMPORT_S, check=False)
     except subprocess.TimeoutExpired:
-        return Finding("model", "warning", f"the disc network did not load within {IMPORT_S:.0f} s", remedy)
+        return Finding("model", "warning", f"the networks did not load within {IMPORT_S:.0f} s", remedy)
     if tried.returncode < 0:
         return Finding("model", "warning", f"onnxruntime dies with signal {-tried.returncode} on this processor", remedy)
     if tried.returncode:
         why = tried.stderr.strip().splitlines()
-        return Finding("model", "warning", f"the disc network does not load: {why[-1] if why else 'no reason given'}", remedy)
-    return Finding("model", "ok", f"the disc network loads (onnxruntime {_version('onnxruntime')})")
+        return Finding("model", "warning", f"a network does not load: {why[-1] if why else 'no reason given'}", remedy)
+    return Finding("model", "ok", f"the networks load (onnxruntime {_version('onnxruntime')})")
 
 
 def _version(name: str) -> str | None:

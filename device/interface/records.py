@@ -90,6 +90,13 @@ class WebhookHealth(Record, frozen=True, kw_only=True):
     problem: str | None
 
 
+class NetworksHealth(Record, frozen=True, kw_only=True):
+    """Which networks are in use; where one can't be loaded, geometry alone serves."""
+
+    discs: bool
+    occluders: bool
+
+
 class Health(Machine, frozen=True, kw_only=True):
     """How the monitor does; what cannot be measured is null."""
 
@@ -104,6 +111,7 @@ class Health(Machine, frozen=True, kw_only=True):
     drift_px: float | None
     stopped: str | None  # why nothing is called at present
     no_calls: int
+    networks: NetworksHealth
     evidence: EvidenceHealth | None
     settings: SettingsHealth
     camera: CameraHealth | UnsetType = UNSET

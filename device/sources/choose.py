@@ -23,10 +23,10 @@ def default_source() -> str:
     return PICAMERA if on_pi else VIRTUAL
 
 
-def open_source(what: str, *, seed: int = 1, realtime: bool = True, camera: CameraSettings | None = None) -> Source:
+def open_source(what: str, *, seed: int = 1, realtime: bool = True, camera: CameraSettings | None = None, sets: int = 5) -> Source:
     """Open `picamera`, `virtual`, a video file or a folder of stills; InputUnusable says what is wrong with it.
 
-    `camera` is how a real camera shall be held; without it as the settings' defaults say.
+    `camera` is how a real camera shall be held; without it as the settings' defaults say. `sets` is how long the virtual table's match is.
     """
     if what == PICAMERA:
         from device.sources.picamera import PicameraSource
@@ -35,7 +35,7 @@ def open_source(what: str, *, seed: int = 1, realtime: bool = True, camera: Came
     if what == VIRTUAL:
         from device.sources.virtual import VirtualSource
 
-        return VirtualSource(seed=seed, realtime=realtime, patient=True)
+        return VirtualSource(seed=seed, realtime=realtime, patient=True, sets=sets)
     path = Path(what)
     if path.is_dir():
         return StillsSource(path)

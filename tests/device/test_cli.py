@@ -229,3 +229,24 @@ libc.fflush(None)
         pytest.skip("only glibc tells its heaps")
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert 1 <= told.count("<heap nr=") <= 2
+
+
+def test_memory_of_large_pictures_goes_back_at_once() -> None:
+    script = """
+import numpy as np
+from device.cli import main
+try: main(["--version"])
+except SystemExit: pass
+def resident(): return int(open("/proc/self/statm").read().split()[1]) * 4096 / 1e6
+keep = []
+before = resident()
+for _ in range(5):
+    large = np.ones(20_000_000, np.uint8)
+    keep.append(np.ones(100_000, np.uint8))
+    del large
+print(resident() - before)
+"""
+    if not hasattr(ctypes.CDLL(None), "malloc_info") or not Path("/proc/self/statm").exists():
+        pytest.skip("only glibc's allocator on Linux is told")
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert float(told.splitlines()[-1]) < 10

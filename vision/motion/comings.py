@@ -20,7 +20,7 @@ from vision.motion.leaving import is_falling
 from vision.motion.measure import Answer, Measurer
 from vision.motion.scene import SHRINK, Scene
 from vision.motion.search import around, candidates
-from vision.motion.track import Track, way_to
+from vision.motion.track import SAME_MM, Track, way_to
 from vision.motion.tracks import Tracker
 
 Array = NDArray[np.float64]
@@ -30,7 +30,6 @@ _STILL_S: Final = 0.04  # the picture has stood still for this long: a hand that
 _LOOK_FRAMES: Final = 6  # a striker that was put down unseen is looked for ten times a second
 _JUST_LOST: Final = 6  # frames; the hardest stroke has crossed the table by then
 _BESIDE_PX: Final = 40  # how far outside the arm's own box a striker is looked for: a striker's width
-_SAME_MM: Final = 15.0  # two discs cannot lie nearer to each other than a piece's radius
 _CARRIED_MM: Final = 15.0  # a piece's radius: it did not slide there while it was followed
 _MOST_ISLANDS: Final = 3  # changed places tried for a lost disc in one frame
 _CLEAR: Final = 0.9  # of a disc's usual gain, from which a still disc beside a hand is worth a closer look
@@ -170,7 +169,7 @@ class Comings:
 
     def _is_taken(self, at_mm: Array, t_s: float) -> bool:
         """Whether a disc that is seen lies there: it changed the picture itself when it came to rest."""
-        return any(self._is_seen(t, t_s) and float(np.hypot(*(t.at_mm - at_mm))) < _SAME_MM for t in self._tracker.tracks.values())
+        return any(self._is_seen(t, t_s) and float(np.hypot(*(t.at_mm - at_mm))) < SAME_MM for t in self._tracker.tracks.values())
 
     def _beside_arm(self, image: Image, striker: Track, side: Side, t_s: float) -> Array | None:
         """Where a striker that nobody followed lies under or beside the arm that may have put it down for a stroke from this side."""

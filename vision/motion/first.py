@@ -30,7 +30,6 @@ _UNSEEN_MM: Final = 30.0  # way of the striker in them on which it may have met 
 _LONGER: Final = 1.15  # such a way may be longer than its ends and speeds tell
 _MOMENT_S: Final = 0.05  # three frames at 60 per second
 _SAME_S: Final = 0.006  # the same contact found in both ways
-_SETTLED: Final = 5  # sightings whose mean place is known to a few hundredths of a millimetre
 _SHIFTED_MM: Final = 0.4  # slow errors of one disc's place change by less within a stroke
 _AWAY_MM: Final = 0.9  # and beyond this it has plainly moved
 _STAYS_MM: Final = 1.0  # from where it came to rest
@@ -67,11 +66,10 @@ def _grazed(paths: Mapping[str, Path], striker: str, after_s: float, before_s: f
     """A piece that has shifted by hardly more than a measuring error for good, after the blow and before anything else was touched: a
     graze, or nothing."""
     for path in paths.values():
-        last = path.seen[-_SETTLED:]
-        if path.id == striker or path.rest_mm is None or len(last) < _SETTLED or not path.is_here or not after_s < path.woken_s < before_s:
+        shifted_mm = path.shifted_mm
+        if path.id == striker or shifted_mm is None or not after_s < path.woken_s < before_s:
             continue
-        x, y = np.mean([(s.x_mm, s.y_mm) for s in last], axis=0) - path.rest_mm
-        if _SHIFTED_MM < float(np.hypot(x, y)) < _AWAY_MM:
+        if _SHIFTED_MM < shifted_mm < _AWAY_MM:
             return Touch(path.woken_s, _CREPT_S, striker, path.id, _DOUBTFUL)
     return None
 

@@ -21,9 +21,8 @@ from vision.discs.fit import NEAR_MM, Fit, Neighbour, Steps, fit_in_steps
 from vision.discs.fuse import Place, fuse
 from vision.discs.kinds import wood_light
 from vision.discs.topview import view_from_above
-from vision.motion.track import Track
+from vision.motion.track import SAME_MM, Track
 
-_SAME_MM: Final = 15.0  # what is thought to lie nearer than a piece's radius is not beside this disc, but mistaken for it
 _BELIEVED_MM: Final = 3.0  # the follower is right to a millimetre; a fit farther away has slipped onto something else
 _MOVED_MM: Final = 0.25  # a disc whose follower's place shifts by this much is measured again: touched pieces count from 1 mm
 _FLOOR_MM: Final = 0.15  # lens, pose and height tolerances that the fit's own scatter does not know of
@@ -139,7 +138,7 @@ class Measurer:
         return [
             Neighbour(float(o.at_mm[0]), float(o.at_mm[1]), o.kind)
             for o in self._tracks.values()
-            if o.id != but and o.state in ("rest", "active") and _SAME_MM < float(np.hypot(*(o.at_mm - at_mm))) < NEAR_MM
+            if o.id != but and o.state in ("rest", "active") and SAME_MM < float(np.hypot(*(o.at_mm - at_mm))) < NEAR_MM
         ]
 
     def _answer(self, fit: Fit | None, kind: Kind, at_mm: NDArray[np.float64]) -> Answer:

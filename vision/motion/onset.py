@@ -14,7 +14,6 @@ import numpy as np
 from vision.motion.path import Path
 
 _MOVED_MM: Final = 0.6  # ten sigma of a sighting, twice the slow error of a place
-_LAST: Final = 5  # sightings whose mean place is known to a few hundredths of a millimetre
 _BACK_MM: Final = 0.3  # no piece that was touched stops this near to where it lay
 _SEEMED_MM: Final = 10.0  # away: farther off it was seen elsewhere for sure
 _SLOW_MM_S: Final = 25.0  # a piece that leaves slower than this says little about when it left
@@ -59,12 +58,11 @@ def onset(path: Path, interval_s: float) -> Onset | None:
 
 def _lies_there_still(path: Path) -> bool:
     """Whether a piece is seen at last where it lay: what a passing shadow seemed to move does not come back to the same place."""
-    last = path.seen[-_LAST:]
-    if not path.is_here or path.rest_mm is None or len(last) < _LAST:
+    shifted_mm = path.shifted_mm
+    if shifted_mm is None or path.rest_mm is None:
         return False
     off = [float(np.hypot(s.x_mm - path.rest_mm[0], s.y_mm - path.rest_mm[1])) for s in path.seen]
-    x, y = np.mean([(s.x_mm, s.y_mm) for s in last], axis=0) - path.rest_mm
-    return float(np.hypot(x, y)) < _BACK_MM and max(off) < _SEEMED_MM
+    return shifted_mm < _BACK_MM and max(off) < _SEEMED_MM
 
 
 def _vanished(path: Path, interval_s: float) -> Onset | None:

@@ -20,6 +20,7 @@ Array = NDArray[np.float64]
 
 _STANDS_MM: Final = 0.3  # between two frames: noise, or less than 20 mm/s
 _MEASURED_MM: Final = 4.0  # the worst that a still picture is off
+_SETTLED: Final = 5  # sightings whose mean place is known to a few hundredths of a millimetre
 _SAME_S: Final = 0.004  # two partners' breaks of one contact are told apart by less
 
 
@@ -49,6 +50,14 @@ class Path:
     def is_here(self) -> bool:
         """Whether it is on the table when all is over."""
         return self.pocket is None and not self.vanished
+
+    @property
+    def shifted_mm(self) -> float | None:
+        """How far from where it lay it is seen at last; None where either is not known well, or the disc is gone."""
+        last = self.seen[-_SETTLED:]
+        if self.rest_mm is None or len(last) < _SETTLED or not self.is_here:
+            return None
+        return float(np.hypot(*(np.mean([(s.x_mm, s.y_mm) for s in last], axis=0) - self.rest_mm)))
 
     def at(self, t_s: float) -> Array | None:
         """Axis at a time; None where the disc has never been."""

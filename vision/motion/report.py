@@ -266,7 +266,9 @@ def _gone_at_once(
         if hit is not None:
             partner = hit.other if hit.disc == disc.id else hit.disc
             there = paths[partner].at(hit.t_s) if partner in paths else None
-            pushed = None if there is None else (track.lay_mm - there) / max(float(np.hypot(*(track.lay_mm - there))), 1e-6)
+            if there is not None:
+                pushed = track.lay_mm - there
+                pushed /= max(float(np.hypot(*pushed)), 1e-6)
         pocket = None if pushed is None else knocked_in(track, pushed)
         left = over_rail(track, pushed, own[-1].t_s if own else None) if pocket is None else None
         if pocket is not None and hit is not None:

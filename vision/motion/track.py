@@ -18,6 +18,7 @@ from vision.motion.search import Look
 Array = NDArray[np.float64]
 FASTEST_MM_S: Final = 7000.0  # hardest break shots; 6 m/s and some
 HOPS_MM_S: Final = 800.0  # slower discs stay under the rail's edge
+SAME_MM: Final = 15.0  # a piece's radius: two discs cannot lie nearer to each other, so one of them is mistaken for the other
 STOOD_MM: Final = 4.0  # what is found this near to where a disc was tried out a frame ago does not go off: a finger, a cue's end
 _TRIAL_FRAMES: Final = 3  # sightings that must follow each other as a free disc's do
 State = Literal["rest", "active", "gone", "lost"]
