@@ -6,15 +6,14 @@ missing camera library never hinders `novuss rule`.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
-from contextlib import suppress
 from importlib.metadata import version
 from typing import Final
 
 from cyclopts import App, CycloptsError
 
+from device.memory import share_heaps
 from rules.errors import NovussError
 
 _HELP: Final = """Table monitor for Novuss: sees every disc, works out what was touched first, rules by the federation's book.
@@ -40,11 +39,6 @@ _COMMANDS: Final = {
     "schema": ("device.commands.schema:schema", "Print the AsyncAPI document of the messages, or one record's JSON Schema."),
     "table": ("device.commands.table:app", "Look at one table, on a broker or in its match log."),
 }
-_M_ARENA_MAX: Final = -8  # malloc.h
-_M_MMAP_THRESHOLD: Final = -3
-_HEAPS: Final = 2  # the frame path's own, and one for all that works beside it
-# Bytes. Larger arrays, made once or for a look at a whole picture, go back to the system at once; frames of 1456 x 1088 stay below it.
-_OWN_MAPPING: Final = 8_000_000
 _STDIN: Final = {"-": "/dev/stdin"}  # the option parser would take a lone dash for an option
 
 
@@ -67,21 +61,13 @@ def build_app(asked: str | None = None) -> App:
     return app
 
 
-def _share_heaps() -> None:
-    """Keep glibc from giving every thread a heap of its own, each of which keeps room for the largest pictures it has seen."""
-    with suppress(AttributeError, OSError):
-        allocator = ctypes.CDLL(None)
-        allocator.mallopt(_M_ARENA_MAX, _HEAPS)
-        allocator.mallopt(_M_MMAP_THRESHOLD, _OWN_MAPPING)
-
-
 def _say(error: Exception) -> None:
     print(f"novuss: {' '.join(str(error).split())}", file=sys.stderr)
 
 
 def main(argv: list[str] | None = None) -> None:
     """Entry point of the console script; always leaves through SystemExit with a status of the contract."""
-    _share_heaps()
+    share_heaps()
     tokens = [_STDIN.get(token, token) for token in (sys.argv[1:] if argv is None else argv)]
     try:
         build_app(tokens[0] if tokens else None)(tokens, exit_on_error=False, print_error=False, result_action="return_value")

@@ -24,6 +24,7 @@ from device.evidence.moment import Point
 from device.evidence.record import STILL, Clip, Ground, Moment, Piece, Protection
 from device.evidence.shelf import NoRoom, Shelf
 from device.evidence.still import Scene, draw_still
+from device.memory import give_back
 from device.storage.match_log import LogLine, Reason
 from rules.errors import StorageFailed
 from rules.ruling import Ruling
@@ -170,6 +171,7 @@ class DarkRoom:
                         self._develop(work)
                     finally:
                         self._takes.popleft()
+                        give_back()
                 else:
                     work()
             except (OSError, StorageFailed) as error:
