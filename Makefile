@@ -103,7 +103,7 @@ $(VENV)/.train-stamp: $(VENV)/.dev-stamp
 	@$(PIP) --editable '.[train]'
 	@touch $@
 
-train: $(VENV)/.train-stamp ## make models/discs.onnx and its card from nothing, about an hour and a half on two cores; ARGS="..." are added
+train: $(VENV)/.train-stamp ## make the models and their cards from nothing, about two hours on two cores; ARGS="occluders" for one of them
 	@$(BIN)/python -m models.training $(ARGS)
 
 test-train: $(VENV)/.train-stamp ## a trial training and its tests

@@ -19,6 +19,7 @@ ALONE: Final = {
     "filmed": "rendered strokes through the whole pipeline against their truth",
     "strokes": "first contacts, order and times on simulated strokes",
     "games": "whole matches on the virtual table against its truth",
+    "occluders": "the mask of hands and cues on rendered tables: overlap, false cells, time, memory",
     "quiet": "recordings in which nothing happens: what is told is a false call",
     "nudges": "pieces touched, lifted, shaken between strokes",
     "evidence": "what filming costs the frame path, in time and memory",
@@ -30,7 +31,7 @@ def main(argv: list[str]) -> int:
     """Run one figure by name, or all of them that stand alone."""
     known = WITH_MORE | ALONE
     if argv and argv[0] not in known:
-        print("figures:", *(f"  {name:<8} {what}" for name, what in known.items()), sep="\n", file=sys.stderr)
+        print("figures:", *(f"  {name:<9} {what}" for name, what in known.items()), sep="\n", file=sys.stderr)
         return 2
     for name in [argv[0]] if argv else ALONE:
         print(f"== {name}: {known[name]}", flush=True)

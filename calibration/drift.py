@@ -6,6 +6,7 @@ is left must agree on one shift of the picture before anything is said.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,6 +21,7 @@ from calibration.optics import View, view_of
 from calibration.profiles import find_marks
 
 Array = NDArray[np.float64]
+Covers = Callable[[Array], NDArray[np.bool_]]  # table points (N, 2) mm -> which of them something is over, (N,)
 
 REACH_MM: Final = 8.0  # some 7 px: a bump larger than this moves the lines out of reach, which shows as lines lost
 EVERY: Final = 2  # every second stretch is enough for a tenth of a pixel
@@ -63,10 +65,13 @@ class DriftWatch:
         self._lost_since_ns: int | None = None
         self.last: Drift | None = None
 
-    def update(self, image: NDArray[np.uint8], t_ns: int) -> Drift | None:
-        """Measure one idle frame (uint8 BGR or grey); None where too little was seen to say anything."""
+    def update(self, image: NDArray[np.uint8], t_ns: int, covers: Covers | None = None) -> Drift | None:
+        """Measure one idle frame (uint8 BGR or grey); None where too little was seen to say anything.
+
+        `covers` tells what an arm is over: lines there are not looked for, and not missed.
+        """
         gray = image if image.ndim == 2 else np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
-        drift = measure_drift(np.asarray(gray, dtype=np.float32), self._view, self._features)
+        drift = measure_drift(np.asarray(gray, dtype=np.float32), self._view, self._features, covers)
         if drift is None:
             self._lost_since_ns = t_ns if self._lost_since_ns is None else self._lost_since_ns
             return None
@@ -105,6 +110,13 @@ def _watched(view: View, calibration: Calibration) -> list[Feature]:
     return out
 
 
+def _visible(feature: Feature, covers: Covers) -> Feature:
+    """The stretches of a feature that nothing is over."""
+    stretches, points = feature.points_mm.shape[:2]
+    keep = ~covers(feature.points_mm[..., :2].reshape(-1, 2)).reshape(stretches, points).any(axis=1)
+    return Feature(feature.name, feature.look, feature.points_mm[keep], feature.along_mm[keep], feature.across_mm[keep], {})
+
+
 def followed(calibration: Calibration, drift: Drift) -> Calibration:
     """The calibration of a camera that has turned a little on its mount, as `drift` says: lens, lines and doubt stay."""
     lens = calibration.lens
@@ -119,15 +131,20 @@ def followed(calibration: Calibration, drift: Drift) -> Calibration:
     return msgspec.structs.replace(calibration, rvec=rvec.tolist(), tvec=tvec.tolist())
 
 
-def measure_drift(gray: NDArray[np.float32], view: View, features: list[Feature]) -> Drift | None:
+def measure_drift(gray: NDArray[np.float32], view: View, features: list[Feature], covers: Covers | None = None) -> Drift | None:
     """Shift and turn of the picture that most of the visible stretches agree on, or None.
 
     Parameters
     ----------
     gray : float32 (height, width).
     features : what to look for, as `DriftWatch` prepares them.
+    covers : what is hidden, left out; None where nobody knows.
     """
-    marks = [find_marks(gray, view, f, REACH_MM, polarity=1) for f in features]
+    if covers is not None:
+        features = [_visible(feature, covers) for feature in features]
+    marks = [find_marks(gray, view, f, REACH_MM, polarity=1) for f in features if len(f.points_mm)]
+    if not marks:
+        return None
     at, normal = np.concatenate([m.at_px for m in marks]), np.concatenate([m.normal for m in marks])
     offset, snr = np.concatenate([m.offset_px for m in marks]), np.concatenate([m.snr for m in marks])
     rim = np.concatenate([np.full(len(m.index), m.feature.look == "edge") for m in marks])

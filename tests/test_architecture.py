@@ -17,7 +17,10 @@ ALLOWED: dict[str, set[str]] = {
     "rules": {"msgspec"},
     "calibration": {"rules.table", "rules.errors", "numpy", "cv2", "scipy", "msgspec"},
     "vision": {"calibration", "rules.table", "rules.errors", "rules.facts", "numpy", "cv2", "scipy", "onnxruntime", "msgspec"},
-    "models": {"rules.table", "vision.discs", "virtual_table", *("numpy", "cv2", "torch", "numba", "onnxruntime", "rich")},
+    "models": {
+        *("rules.table", "vision.discs", "vision.occluders", "vision.runtime", "virtual_table"),
+        *("numpy", "cv2", "torch", "numba", "onnxruntime", "rich"),
+    },
     "device": EVERYTHING,
     "scoreboard": {
         *("rules", "device.topics"),

@@ -84,12 +84,22 @@ class Cover:
         if margin_mm > 0:
             reach = round(margin_mm / STEP_MM)
             mask = np.asarray(cv2.dilate(mask, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * reach + 1, 2 * reach + 1))))
-        column = np.floor((points[:, 0] + HALF_SEEN_MM) / STEP_MM).astype(int)
-        row = np.floor((HALF_SEEN_MM - points[:, 1]) / STEP_MM).astype(int)
+        row, column = _cell_of(points)
         inside = (column >= 0) & (column < CELLS) & (row >= 0) & (row < CELLS)
         out = np.zeros(len(points), bool)
         out[inside] = mask[row[inside], column[inside]] > 0
         return out
+
+    def in_picture(self, camera: Camera, width: int, height: int) -> NDArray[np.bool_]:
+        """Which pixels of the camera's picture, made smaller to that size, are covered, (height, width)."""
+        at = _columns_and_rows(camera, width, height)
+        return np.asarray(cv2.remap(self.mask.astype(np.uint8), *at, cv2.INTER_NEAREST, borderMode=cv2.BORDER_CONSTANT), dtype=bool)
+
+
+def _cell_of(points_mm: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Row and column of the cells that hold points (N, 2); beyond the grid they are below 0 or not below CELLS."""
+    column = np.floor((points_mm[:, 0] + HALF_SEEN_MM) / STEP_MM).astype(np.int64)
+    return np.floor((HALF_SEEN_MM - points_mm[:, 1]) / STEP_MM).astype(np.int64), column
 
 
 @lru_cache(maxsize=_KEPT)
@@ -99,6 +109,15 @@ def _view(camera: Camera) -> tuple[Array, NDArray[np.bool_], float]:
     px = camera.to_px(points).reshape(CELLS, CELLS, 2)
     seen = (px >= 0).all(axis=2) & (px[..., 0] <= camera.lens.width - 1) & (px[..., 1] <= camera.lens.height - 1)
     return px, seen, camera.px_per_mm(0.0, 0.0)
+
+
+@lru_cache(maxsize=_KEPT)
+def _columns_and_rows(camera: Camera, width: int, height: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Column and row of the cell that each pixel of a picture of that size shows; the other way round than `_maps`."""
+    scale = np.array([camera.lens.width / width, camera.lens.height / height])
+    px = (np.stack(np.meshgrid(np.arange(width), np.arange(height)), axis=-1).reshape(-1, 2) + 0.5) * scale - 0.5
+    row, column = _cell_of(camera.to_mm(px, 0.0))
+    return column.reshape(height, width).astype(np.float32), row.reshape(height, width).astype(np.float32)
 
 
 @lru_cache(maxsize=_KEPT)

@@ -15,19 +15,23 @@ from models.training.occluder_network import OccluderNetwork
 from models.training.occluder_scene import FULL, UNSEEN, CoverSamples
 from vision.occluders import ON_RAILS_TOO, features
 
-BATCH = 24
-RATE = 6e-3
+BATCH = 8  # many small steps: what an arm is takes ten thousand of them to learn
+RATE = 4e-3
+AT_ONCE = 48  # pictures that are answered together after training
 DECAY = 2e-2
 WHOLE = 0.6  # weight of the share of overlap beside that of each cell: a cue's few cells count as much as an arm's many
+BEYOND = 0.3  # weight of cells beyond the rails, which show where arms come from but are not asked for
 GRAIN = 0.12  # most noise that is added, in logarithms of light
+# Half-length numbers where the processor reckons with them: nearly twice as fast, and no worse.
+SHORT = bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
 LIGHT, TINT = 0.05, 0.06  # jitter of the whole picture's light and of its colours, likewise
 
 
 def _given(samples: CoverSamples, index: np.ndarray) -> tuple[Tensor, Tensor, Tensor]:
-    """Cells (N, 5, C, C), share covered (N, C, C), and weight (N, C, C): 1 where a cell counts."""
+    """Cells (N, 5, C, C), share covered (N, C, C), and weight (N, C, C) of each cell."""
     cover = samples.cover[index]
     cells = np.stack([features(one, hidden != UNSEEN) for one, hidden in zip(samples.cells[index], cover, strict=True)])
-    weight = (cover != UNSEEN).astype(np.float32)
+    weight = np.where(cover == UNSEEN, 0.0, np.where(ON_RAILS_TOO, 1.0, BEYOND)).astype(np.float32)
     share = np.clip(cover.astype(np.float32) / FULL, 0, 1)
     return torch.from_numpy(cells), torch.from_numpy(share), torch.from_numpy(weight)
 
@@ -70,7 +74,9 @@ def train_cover(samples: CoverSamples, epochs: int, seed: int, say: Callable[[st
             light = cells[:, :3]  # of the very tensor: what is added to it is added to that
             light += LIGHT * torch.randn(batch, 1, 1, 1, generator=rng) + TINT * torch.randn(batch, 3, 1, 1, generator=rng)
             light += GRAIN * torch.rand(batch, 1, 1, 1, generator=rng) ** 2 * torch.randn(light.shape, generator=rng)
-            loss = _loss(network(cells.contiguous(memory_format=torch.channels_last)), share, weight)
+            with torch.autocast("cpu", torch.bfloat16, enabled=SHORT):
+                logit = network(cells.contiguous(memory_format=torch.channels_last))
+            loss = _loss(logit.float(), share, weight)
             optimiser.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), 2.0)
@@ -89,8 +95,8 @@ def logits_of(network: OccluderNetwork, samples: CoverSamples) -> np.ndarray:
     network.eval()
     out = []
     with torch.no_grad():
-        for start in range(0, len(samples.cells), BATCH):
-            cells, _, _ = _given(samples, np.arange(start, min(start + BATCH, len(samples.cells))))
+        for start in range(0, len(samples.cells), AT_ONCE):
+            cells, _, _ = _given(samples, np.arange(start, min(start + AT_ONCE, len(samples.cells))))
             out.append(network(cells).numpy())
     return np.concatenate(out)
 

@@ -41,7 +41,7 @@ class OccluderNetwork(nn.Module):
         self.deep = nn.Sequential(_conv(c, d, 3, 2), _More(d), _More(d, 2), _More(d, 4), _conv(d, d), _More(d, 2))
         self.up_third, self.on_third = nn.Conv2d(d, c, 1), nn.Sequential(_conv(c, c), _More(c))
         self.up_second, self.on_second = nn.Conv2d(c, b, 1), nn.Sequential(_conv(b, b), _More(b))
-        self.up_first, self.on_first = nn.Conv2d(b, a, 1), nn.Sequential(_conv(a, a), _conv(a, a))
+        self.up_first, self.on_first = nn.Conv2d(b, a, 1), nn.Sequential(_conv(a, a), _More(a))
         self.tell = nn.Conv2d(a, SHARPEST**2, 1)
         self.register_buffer("sureness", torch.tensor([1.0, 0.0]))
 

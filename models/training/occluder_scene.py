@@ -24,7 +24,7 @@ from vision.occluders import CELLS, HALF_SEEN_MM, centres_mm
 
 Array = NDArray[Any]
 
-PICTURES: Final = 6  # of one table
+PICTURES: Final = 12  # of one table
 FINE: Final = 2  # pixels across a cell while bodies are drawn
 RAYS: Final = 3  # across a cell while a table is traced
 UNSEEN: Final = 255  # in `cover`: cells outside the picture

@@ -196,6 +196,21 @@ def test_an_arm_over_the_lines_is_no_drift(fit, scene):
     assert watch.must_stop(int(9e9)) is None
 
 
+def test_lines_that_something_is_over_are_neither_measured_nor_missed(fit, scene):
+    image, optics = scene
+    corners = [(-600, -600, 0), (355, -600, 0), (355, 200, 0), (600, 200, 0), (600, 600, 0), (-600, 600, 0)]
+    covered = _moved(image, 1.5, 0.0)
+    cv2.fillPoly(covered, [np.rint(optics.to_px(corners)).astype(np.int32)], (90, 120, 180))
+    watch = DriftWatch(fit.calibration)
+    assert watch.update(covered, 0) is None
+    assert watch.must_stop(int(4e9)) is not None
+    drift = watch.update(covered, int(5e9), lambda points_mm: (points_mm[:, 0] < 362) | (points_mm[:, 1] > 190))
+    assert drift is not None
+    assert drift.shift_px == pytest.approx((1.5, 0.0), abs=0.6)  # next to no line along x is left
+    assert watch.must_stop(int(9e9)) is None
+    assert watch.update(covered, int(10e9), lambda points_mm: points_mm[:, 0] > -2000) is None
+
+
 def test_small_drift_can_be_followed(fit, scene):
     moved = _moved(scene[0], 1.2, 0.8, 0.05)
     drift = DriftWatch(fit.calibration).update(moved, 0)

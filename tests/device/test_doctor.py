@@ -133,7 +133,7 @@ def test_packages_that_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "level", "words"), [(0, "ok", "loads"), (1, "warning", "ImportError: no"), (-4, "warning", "dies with signal 4")]
+    ("status", "level", "words"), [(0, "ok", "the networks load"), (1, "warning", "ImportError: no"), (-4, "warning", "dies with signal 4")]
 )
 def test_a_network_that_does_not_load(status: int, level: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     done = subprocess.CompletedProcess([], status, stdout="", stderr="Traceback\nImportError: no")
