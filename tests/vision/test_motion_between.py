@@ -95,9 +95,11 @@ def test_a_shift_that_only_one_of_follower_and_measurement_saw_is_none():
 
 
 def test_a_piece_taken_away_is_lifted_and_surely_only_when_its_place_was_seen_empty():
-    taken = piece("r1", (0, 0), (0, 0), by_arm=True, state="lost", seen_gone=True)
+    taken = piece("r1", (0, 0), (0, 0), by_arm=True, by_limb=True, state="lost", seen_gone=True)
     assert first(told([taken], gone=("r1",)), Lifted).confidence is None
     taken.seen_gone = False
+    assert first(told([taken], gone=("r1",)), Lifted).confidence < 0.95
+    taken.seen_gone, taken.by_limb = True, False  # what was beside it may have been a cue, or the striker itself
     assert first(told([taken], gone=("r1",)), Lifted).confidence < 0.95
 
 

@@ -106,13 +106,16 @@ def test_a_dropped_frame_near_the_first_contact_leaves_it_undecided(camera):
     assert first(told(camera, world, missing_s=[world.log[0].t + 0.01])).confidence < 0.9
 
 
-@pytest.mark.parametrize(("beside", "is_sure"), [((60.0, -200.0), False), ((-300.0, 300.0), True)])
-def test_a_striker_out_of_sight_on_its_way_may_have_met_what_lay_there(camera, beside, is_sure):
+@pytest.mark.parametrize(
+    ("beside", "sets_off", "is_sure"), [((60.0, -200.0), 1, False), ((60.0, -200.0), 0, True), ((-300.0, 300.0), 1, True)]
+)
+def test_a_striker_out_of_sight_on_its_way_may_have_met_what_set_off_there(camera, beside, sets_off, is_sure):
     world = struck({"r1": (5.0, 0.0), "b1": beside, "striker": (0.0, -420.0)}, (0.0, 2500.0))
 
     def spoil(tracks):
         seen = tracks["striker"].sightings
         tracks["striker"].sightings = [seen[0], *(s for s in seen if s.t_s > world.log[0].t)]
+        tracks["b1"].woken_s = sets_off * seen[1].t_s
 
     assert (first(told(camera, world, spoil=spoil)).confidence > 0.9) is is_sure
 

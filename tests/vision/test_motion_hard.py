@@ -42,6 +42,7 @@ def truly_left(world: World) -> Counter[tuple[str, str]]:
         pytest.param(7075, 376, id="a piece in the shade of its rail, struck along it"),
         pytest.param(7078, 391, id="a break shot: one over the rail, its neighbour into a pocket"),
         pytest.param(7063, 315, id="a piece at a pocket's edge, knocked in"),
+        pytest.param(7240, 1200, id="a hand behind the rail that looks like the striker in three places"),
     ],
 )
 def test_every_disc_that_left_is_told_where_it_went(studio: int, number: int) -> None:
@@ -49,6 +50,12 @@ def test_every_disc_that_left_is_told_where_it_went(studio: int, number: int) ->
     assert left(stroke.before.discs, stroke) == truly_left(world)
     known = {disc.id for disc in stroke.after.discs}
     assert all(disc.sigma_mm is None or disc.sigma_mm < 10 for disc in stroke.after.discs), known
+
+
+def test_a_stroke_that_touched_nothing_is_told_though_the_tip_wavered_at_the_striker() -> None:
+    world, stroke = stroke_of(7243, 1218)
+    assert not world.log
+    assert not any(isinstance(e, Contact) for e in stroke.timeline)
 
 
 def test_a_piece_that_was_struck_off_from_under_the_cue_was_touched() -> None:

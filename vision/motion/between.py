@@ -129,8 +129,8 @@ def _alone(piece: _Piece, arm: Side | None, spell: Spell) -> TimelineEvent | Non
             return Pocketed(t=when, disc=name, pocket=track.pocket)
         if arm is None or not track.by_arm:
             return None
-        # It is sure to have been taken once its place has been seen empty.
-        return Lifted(t=when, disc=name, side=arm, confidence=None if track.seen_gone else _UNSURE)
+        # It is sure to have been taken once its place has been seen empty; a cue takes nothing up.
+        return Lifted(t=when, disc=name, side=arm, confidence=None if track.seen_gone and track.by_limb else _UNSURE)
     if arm is None or not track.by_arm or not piece.has_moved:
         return None
     if (track.carried and piece.way_mm > _LIFTED_MM) or (track.hidden_s > _HELD_S and piece.way_mm > _SET_DOWN_MM):

@@ -34,6 +34,8 @@ _GUESS_REACH_MM: Final = 30.0  # how far off that somebody may seem: a striker's
 _GUESSED: Final = 0.6  # confidence of such a contact: for review
 _CLOSING_MM_S: Final = 1.0  # what lay still beside a disc that lay still has not pushed it
 _RIM_MM: Final = 2.0  # measuring error at a pocket's edge
+_WAVERS_MM: Final = 15.0  # the cue's tip at the striker while the player aims wavers, and what is seen of the striker with it
+_WAVERS_MM_S: Final = 100.0
 _NEEDED_MM_S: Final = 80.0  # a partner that must have got this much and shows no break speaks against the contact
 
 
@@ -119,6 +121,7 @@ def _explain(kick: Array, pushes: Sequence[_Push]) -> tuple[list[_Push], float]:
 def touches(paths: Mapping[str, Path], striker: str | None) -> list[Touch]:
     """All contacts of a stroke in order of time."""
     found: list[Touch] = []
+    cues: list[tuple[float, Touch]] = []
     claims: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
     for path in paths.values():
         for number, kink in enumerate(path.breaks):
@@ -130,8 +133,8 @@ def touches(paths: Mapping[str, Path], striker: str | None) -> list[Touch]:
             pushes, left = _explain(kick, _pushes(path, kink, paths))
             quality = 1.0 if left < _SURE_SKEW else max(0.4, 1.0 - left)
             if not pushes or left > _SKEW + 0.2:
-                if path.id == striker and number == 0 and path.rest_mm is not None:
-                    found.append(Touch(kink.t_s, sigma, path.id, "cue", 1.0))
+                if path.id == striker and _is_set_off(path, number):
+                    cues.append((size, Touch(kink.t_s, sigma, path.id, "cue", 1.0)))
                 elif striker is not None and size > _GUESS_MM_S and (guess := _guess(path, kink, striker, paths)) is not None:
                     claims.setdefault(guess, []).append((kink.t_s, sigma, _GUESSED))
                 continue
@@ -141,9 +144,19 @@ def touches(paths: Mapping[str, Path], striker: str | None) -> list[Touch]:
                 else:
                     first, second = sorted((path.id, push.other))
                     claims.setdefault((first, second), []).append((kink.t_s, sigma, quality))
+    found.extend(cue for _, cue in sorted(cues, key=lambda one: -one[0])[:1])
     for (first, second), said in claims.items():
         found.extend(_merge(first, second, sorted(said), paths))
     return sorted(found, key=lambda touch: touch.t_s)
+
+
+def _is_set_off(path: Path, number: int) -> bool:
+    """Whether a break may be the blow: the first, or one of those while it hardly moved from where it lay."""
+    if path.rest_mm is None:
+        return False
+    kink = path.breaks[number]
+    off_mm = float(np.hypot(*(kink.at_mm - path.rest_mm)))
+    return number == 0 or (kink.before.speed_mm_s < _WAVERS_MM_S and off_mm < _WAVERS_MM)
 
 
 def _falls(path: Path, kink: Break) -> bool:

@@ -37,12 +37,15 @@ class Cover:
         """Whether an arm is over a place or right beside it, in this frame."""
         return self.share(outline, _BESIDE_MM) > 0
 
-    def may_have_moved(self, outline: Outline) -> bool:
-        """Whether an arm, or a part of one or of a cue, is or was right beside a place at which something begins to move."""
-        return self.is_beside(outline) or self._share(self._before, outline, _BESIDE_MM) > 0 or self._is_beside_part(outline)
+    def was_beside(self, outline: Outline) -> bool:
+        """Whether an arm is or was a frame ago right beside a place at which something begins to move."""
+        return self.is_beside(outline) or self._share(self._before, outline, _BESIDE_MM) > 0
 
-    def _is_beside_part(self, outline: Outline) -> bool:
-        """A cue of the table's colour shows in parts only; while an arm is over the table, what no disc explains may be one."""
+    def is_beside_part(self, outline: Outline) -> bool:
+        """Whether what may be a part of a cue is right beside a place at which something begins to move.
+
+        A cue of the table's colour shows in parts only; while an arm is over the table, what no disc explains may be one.
+        """
         if self._loose is None:
             return False
         own, all_round = (self._count(self._loose, outline, margin) for margin in (_OWN_MM, _BESIDE_MM))

@@ -88,9 +88,15 @@ def _was_out_of_sight(paths: Mapping[str, Path], striker: str, first: First) -> 
         if b_s - a_s > longest_s and float(np.hypot(*(b - a))) > _UNSEEN_MM:
             fastest = max(float(np.hypot(*path.velocity_before(t))) for t in (a_s, b_s))
             way = _LONGER * max(fastest * (b_s - a_s), float(np.hypot(*(b - a))))
-            if any(_is_within(way, a, b, other, path.shape.radius_mm) for other in others):
+            if any(_is_within(way, a, b, other, path.shape.radius_mm) for other in others if _has_set_off(other, b_s + longest_s)):
                 return True
     return False
+
+
+def _has_set_off(path: Path, by_s: float) -> bool:
+    """Whether a piece has moved by then, or nobody knows when it went: what was met does not lie there as it lay."""
+    since_s = min([path.woken_s or np.inf, *(s.t_s for s in path.seen[:1])])
+    return since_s < by_s or (not path.is_here and since_s == np.inf)
 
 
 def _is_within(way_mm: float, a: Array, b: Array, other: Path, radius_mm: float) -> bool:

@@ -27,6 +27,7 @@ _RIM_MM: Final = 45.0  # last seen at most this far outside the hole: a tilting 
 _UNSEEN_S: Final = 0.035  # and two frames' way of a fast one
 _SLACK_MM: Final = 15.0  # by which it may stop short of the edge, by its speed and usual friction: a rim leans in
 _FALLS_S: Final = 0.4  # from the edge to the bag's bottom and at rest there
+_MUST_SHOW_S: Final = 0.06  # after a blow; a disc that is on the table still is seen by then, and what is taken for it later is another one
 _BY_RAIL_MM: Final = 80.0  # a disc that is gone before it is seen to move lay this near to the rail: two thirds of a frame at 7 m/s
 
 
@@ -70,6 +71,8 @@ def over_rail(track: Track, pushed: Array | None, pushed_s: float | None = None)
     if track.covered:
         return None
     seen = next((s for s in track.sightings if pushed_s is None or s.t_s > pushed_s), None)
+    if seen is not None and pushed_s is not None and seen.t_s > pushed_s + _MUST_SHOW_S:
+        seen = None
     last = None if seen is None else _last_step(track)
     if last is None and seen is not None and pushed_s is not None and track.rest_seen_mm is not None:
         place = np.array([seen.x_mm, seen.y_mm])

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from calibration.camera import Camera
 from rules.facts import Disc
-from rules.table import Kind
+from rules.table import Kind, radius_mm
 from vision.discs.eyes import eyes
 from vision.discs.fit import NEAR_MM, Fit, Neighbour, Steps, fit_in_steps
 from vision.discs.fuse import Place, fuse
@@ -35,6 +36,8 @@ _LEAST_HOLE: Final = 0.8  # contrast of the hole in sigmas of a pixel; the dulle
 _STEPS_A_FRAME: Final = 2  # of the fit, 3-5 ms each: with what a frame costs anyway they stay under a frame's 16 ms
 _WOOD_FRAMES: Final = 600  # lamps and daylight change slowly: how light the wood is need not be looked at more often
 _WAVERS_MM: Final = 0.5  # a follower's place at rest wavers by less
+_SHRINK: Final = 4  # what is compared between frames: noise of a quarter-size picture is about one grey level
+_ANOTHER_LEVELS: Final = 5.0  # mean change, a lamp's flicker taken out, from which a place no longer looks as it did
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,7 @@ class Answer:
 class _Job:
     question: str
     at_mm: NDArray[np.float64]
+    image: NDArray[np.uint8]  # the frame that is looked at; by the time of the answer there may be another picture
     steps: Steps
     asked: int
 
@@ -92,7 +96,7 @@ class Measurer:
         job = self._job
         if job is None or (job.question == question and float(np.hypot(*(job.at_mm - at_mm))) > _WAVERS_MM):
             steps = fit_in_steps(image, self._camera, float(at_mm[0]), float(at_mm[1]), kind, self._near(at_mm, but))
-            job = self._job = _Job(question, at_mm.copy(), steps, self._frame)
+            job = self._job = _Job(question, at_mm.copy(), image, steps, self._frame)
         elif job.question != question:
             if not wait:
                 return None
@@ -105,8 +109,24 @@ class Measurer:
                 next(job.steps)
             except StopIteration as done:
                 self._job = None
+                if self._has_changed(job, image, kind):
+                    return None  # what stood there may have gone meanwhile: asked again, it is looked at anew
                 return self._seen_closer(image, kind, self._answer(done.value, kind, job.at_mm))
         return None
+
+    def _has_changed(self, job: _Job, image: NDArray[np.uint8], kind: Kind) -> bool:
+        """Whether a place has changed since the look at it began."""
+        if image is job.image:
+            return False
+        reach = 1.3 * radius_mm(kind)
+        (x, y), scale = self._camera.to_px(np.array([[*job.at_mm, 0.0]]))[0], self._camera.px_per_mm(*job.at_mm)
+        rows, columns = (slice(max(int(c - reach * scale), 0), max(int(c + reach * scale) + 1, 0)) for c in (y, x))
+        then, now = (picture[rows, columns] for picture in (job.image, image))
+        if min(then.shape[:2]) < _SHRINK:
+            return False
+        small = (max(then.shape[1] // _SHRINK, 1), max(then.shape[0] // _SHRINK, 1))
+        change = np.subtract(*(cv2.resize(part, small, interpolation=cv2.INTER_AREA).astype(np.float64) for part in (now, then)))
+        return float(np.abs(change - change.mean(axis=(0, 1))).mean()) > _ANOTHER_LEVELS
 
     def measure(self, image: NDArray[np.uint8], track: Track, *, wait: bool = False) -> bool | None:
         """Measure one disc at rest near where it is followed; False where the picture does not show it there; None while at it."""

@@ -97,6 +97,7 @@ def candidates(scene: Scene, look: Look, low: NDArray[np.float64], high: NDArray
     disc = here[: same.shape[0], : same.shape[1]] - 2 * light * same + light**2 * energy
     # As a share of what has changed there: a bright hand changes more than any disc does.
     better = 1 - disc / (table + _NOISE * float(look.mask[:, :, 0].sum()))
+    better[~_on_table(scene, (y0, x0), look.offset, better.shape)] = -np.inf
     found = []
     apart = max(width // 2, 2)
     for _ in range(_MANY):
@@ -106,3 +107,9 @@ def candidates(scene: Scene, look: Look, low: NDArray[np.float64], high: NDArray
         found.append((np.array([column + x0, row + y0]) + look.offset) * SHRINK + (SHRINK - 1) / 2)
         better[max(row - apart, 0) : row + apart + 1, max(column - apart, 0) : column + apart + 1] = -np.inf
     return found
+
+
+def _on_table(scene: Scene, corner: tuple[int, int], offset: NDArray[np.float64], shape: tuple[int, int]) -> NDArray[np.bool_]:
+    """Where a patch's corner puts the disc's middle on the playing surface: a hand behind the rail looks like many things."""
+    y, x = (at + round(float(by)) for at, by in zip(corner, offset[::-1], strict=True))
+    return scene.surface[y : y + shape[0], x : x + shape[1]]

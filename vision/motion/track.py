@@ -63,6 +63,7 @@ class Track:
     covered: bool = False  # a hand was over it in a frame since it was last seen
     carried: bool = False  # in this spell it was away and was put down
     by_arm: bool = False  # an arm was beside it when it began to move, or over it since
+    by_limb: bool = False  # and that was more than a part that may be a cue's: what can have taken it up
     hidden_s: float = 0.0  # for how long a hand has been over it since it began to move
     trial: int = 0
     anchor: tuple[Array, int, float] | None = None
@@ -78,7 +79,7 @@ class Track:
 
     def forget_hands(self) -> None:
         """From now on it counts who is near it and what is done to it."""
-        self.carried, self.by_arm, self.seen_gone, self.hidden_s = False, False, False, 0.0
+        self.carried, self.by_arm, self.by_limb, self.seen_gone, self.hidden_s = False, False, False, False, 0.0
         self.refused_mm = []
 
     @property

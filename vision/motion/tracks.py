@@ -158,7 +158,7 @@ class Tracker:
             if track.kind == "striker" or bodies[track.id].velocity_mm_s.any() or not self._is_covered(track):
                 self._wake(track, t_s, dt)
             else:
-                track.by_arm, track.hidden_s = True, track.hidden_s + dt
+                track.by_arm, track.by_limb, track.hidden_s = True, True, track.hidden_s + dt
         active = [t for t in here if t.state == "active"]
         waiting: list[tuple[Track, Fit | None]] = []
         for track in active:
@@ -198,7 +198,8 @@ class Tracker:
         track.t_s = track.set_off_s = t_s - since_s
         track.still_since_s = track.woken_s = t_s
         track.left = self.outline(track)
-        track.by_arm |= self.cover.may_have_moved(track.left)
+        track.by_limb |= self.cover.was_beside(track.left)
+        track.by_arm |= track.by_limb or self.cover.is_beside_part(track.left)
         self._scene.lift(track.left)
 
     def _waits_under_hand(self, track: Track, body: Body, dt: float) -> bool:
@@ -209,6 +210,7 @@ class Tracker:
         track.hidden = self._is_covered(track)
         track.covered |= track.hidden
         track.by_arm |= track.hidden
+        track.by_limb |= track.hidden
         track.hidden_s += dt if track.hidden else 0.0
         if not track.hidden:
             return False
