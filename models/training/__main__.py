@@ -23,7 +23,7 @@ from models.training.occluder_scene import PICTURES, CoverSamples, covers_of
 from models.training.store import make, read
 
 SCENES = {"discs": 36_000, "occluders": 1_100}
-ROUNDS = {"discs": 24, "occluders": 9}
+ROUNDS = {"discs": 24, "occluders": 15}
 PART = {"discs": 400, "occluders": 100}  # scenes a file: about half a minute's work
 HELD_OUT_PARTS = 3
 SEED = 17
