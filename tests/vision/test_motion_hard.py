@@ -43,6 +43,8 @@ def truly_left(world: World) -> Counter[tuple[str, str]]:
         pytest.param(7078, 391, id="a break shot: one over the rail, its neighbour into a pocket"),
         pytest.param(7063, 315, id="a piece at a pocket's edge, knocked in"),
         pytest.param(7240, 1200, id="a hand behind the rail that looks like the striker in three places"),
+        pytest.param(7240, 1202, id="a break shot: one over the rail from the middle of its row, later taken for another"),
+        pytest.param(7253, 1267, id="a black piece and a black striker where both ask for one place"),
     ],
 )
 def test_every_disc_that_left_is_told_where_it_went(studio: int, number: int) -> None:

@@ -66,7 +66,7 @@ class Track:
     by_limb: bool = False  # and that was more than a part that may be a cue's: what can have taken it up
     hidden_s: float = 0.0  # for how long a hand has been over it since it began to move
     trial: int = 0
-    anchor: tuple[Array, int, float] | None = None
+    anchor: tuple[Array, int, float, float] | None = None  # place, number of sightings, still since and seen at, to go back to
     refused_mm: list[Array] = field(default_factory=list)  # where it was tried out and what was there did not go on like a disc
     learned: bool = False
     seen_gone: bool = False  # its place has been looked at closely since, and it does not lie there
@@ -101,7 +101,7 @@ class Track:
         """A place found beside a hand is on trial until the disc has gone on from there as a free disc does."""
         if self.trial:
             self.doubt()
-        self.trial, self.anchor = 1, (self.at_mm, len(self.sightings), self.still_since_s)
+        self.trial, self.anchor = 1, (self.at_mm, len(self.sightings), self.still_since_s, self.t_s)
 
     def confirm(self) -> None:
         """It went on as a free disc does for another frame."""
@@ -114,7 +114,7 @@ class Track:
         """Back to where it surely was: what was found beside the hand did not go on like a disc."""
         if self.trial and self.anchor is not None:
             self.refused_mm.append(self.at_mm)
-            self.at_mm, count, self.still_since_s = self.anchor
+            self.at_mm, count, self.still_since_s, self.t_s = self.anchor
             self.velocity_mm_s = np.zeros(2)
             del self.sightings[count:]
         self.trial, self.anchor = 0, None

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from calibration.camera import Camera
 from rules.table import HALF_MM, POCKETS_MM
+from vision.motion.claims import beats, first_asked
 from vision.motion.cover import Cover
 from vision.motion.leaving import into_mouth
 from vision.motion.outline import Outline, outline_at
@@ -42,7 +43,6 @@ _SAME_PLACE_MM: Final = 1.5  # the follower's and the detector's place of a disc
 _TRIED: Final = 0.65  # of a disc's usual gain, from which an unexpected place is tried out
 _SETS_OFF: Final = (1.0, 0.8, 0.6)  # shares of its mean speed since: a disc first seen under way may have set off before its waking
 _FARTHER: Final = 0.001  # of the gain for a millimetre: a nearer place is likelier
-_EXPECTED: Final = 0.004  # the same between two discs that ask for one place: like ones differ little in gain
 _UNDER_HAND: Final = 0.3  # of the gain, for a place all under a hand: skin and cloth pass for discs easily
 _BESIDE_MM: Final = 6.0  # a hand nearer than this to a piece may be touching it
 _TOUCHED: Final = 0.03  # share of a piece and that margin under a hand: a small pixel or two
@@ -55,7 +55,6 @@ _LONGEST_LOOK_S: Final = 0.034  # two frames: what has not been found in them is
 _RUN_INTO_MM: Final = 60.0  # two strikers' width, from axis to axis, and the follower's lag
 _GIVEN: Final = 1.4  # a piece leaves a striker, which weighs 2.7 times as much, at up to 1.35 times its speed
 _NEAR_MM: Final = 40.0  # a disc that slows down in a heap changes little from frame to frame; farther off it must be seen to arrive
-_CLEARLY: Final = 0.1  # gain by which a place found elsewhere must beat the expected one
 _SEEN_FALLING: Final = 2  # frames without a sighting on the way in that are still seen: the rim hides a tilting disc
 _FALL_MM: Final = 48.0  # an axis this near a pocket's centre is over the hole (radius 50) beyond measuring error
 
@@ -173,22 +172,19 @@ class Tracker:
             else:
                 self._accept(track, fit, bodies[track.id], t_s)
                 track.confirm()
-        # Skin and cloth pass for discs easily; under a hand only the striker's going off is worth the risk.
-        sought = [
-            (t, weak, self._search(image, t, bodies[t.id], t_s) if not t.hidden or t.kind == "striker" else None) for t, weak in waiting
-        ]
-        # Where two may be one moving disc, it is the one that is expected nearer.
-        for track, weak, found in sorted(sought, key=lambda one: _claim(one[2], bodies[one[0].id]), reverse=True):
-            if found is not None and not self.is_free(track, found.axis_mm, t_s):
-                found = None  # noqa: PLW2901 - somebody else's by now
-            fit = found if weak is None or (found is not None and found.gain > weak.gain + _CLEARLY) else weak
-            if fit is None:
-                track.doubt()
-                self._miss(track, bodies[track.id], t_s)
-            else:
-                if fit is found and track.hidden:
+        found = {t.id: [fit for fit in self._search(image, t, bodies[t.id], t_s) if beats(fit, weak)] for t, weak in waiting}
+        left = {t.id: (t, weak) for t, weak in waiting}
+        # Where two may be one moving disc, it is the one that is expected nearer; the other may be what was found next.
+        while asking := [name for name in left if found[name]]:
+            name = first_asked({name: found[name][0] for name in asking}, bodies)
+            fit, track = found[name].pop(0), left[name][0]
+            if self.is_free(track, fit.axis_mm, t_s):
+                del left[name]
+                if self._is_off_from_hand(track, fit):
                     track.try_out()
-                self._accept(track, fit, bodies[track.id], t_s)
+                self._accept(track, fit, bodies[name], t_s)
+        for track, weak in left.values():
+            self._miss(track, bodies[track.id], t_s) if weak is None else self._accept(track, weak, bodies[track.id], t_s)
         for track in active:
             self._fall(track)
             self._learn(track, image)
@@ -295,14 +291,15 @@ class Tracker:
                 return False
         return True
 
-    def _search(self, image: Image, track: Track, body: Body, t_s: float) -> Fit | None:
-        """Look for a disc that is not where it was expected."""
-        if track.look is None or not self._anything_moves():
-            return None
+    def _search(self, image: Image, track: Track, body: Body, t_s: float) -> list[Fit]:
+        """Look for a disc that is not where it was expected: where it may be, the likeliest first."""
+        # Skin and cloth pass for discs easily; under a hand only the striker's going off is worth the risk.
+        if track.look is None or not self._anything_moves() or (track.hidden and track.kind != "striker"):
+            return []
         dt = t_s - track.t_s
         reach_mm = 20.0 + self.fastest_mm_s(track) * min(dt, _LONGEST_LOOK_S)
         here = self.outline(track)
-        best: tuple[float, Fit] | None = None
+        out: list[tuple[float, Fit]] = []
         for place in around(self._scene, track.look, here.centre_px, reach_mm * here.px_per_mm):
             guess = self._camera.to_mm(place[None], track.shape.height_mm)[0]
             way = way_to(track, guess, t_s)
@@ -314,10 +311,13 @@ class Tracker:
                 continue
             away = float(np.hypot(*(fit.axis_mm - body.at_mm)))
             under = self.cover.share(self.outline(track, fit.axis_mm), 0.0)
-            score = fit.gain * fit.explained - _FARTHER * away - _UNDER_HAND * under
-            if best is None or score > best[0]:
-                best = (score, fit)
-        return best[1] if best else None
+            out.append((fit.gain * fit.explained - _FARTHER * away - _UNDER_HAND * under, fit))
+        return [fit for _, fit in sorted(out, key=lambda one: -one[0])]
+
+    def _is_off_from_hand(self, track: Track, fit: Fit) -> bool:
+        """Whether what was found may be a part of the hand that is or was over a disc."""
+        was = track.kind == "striker" and track.covered
+        return track.hidden or (was and self.cover.share(self.outline(track, fit.axis_mm), 0.0) > _COVERED)
 
     def fastest_mm_s(self, track: Track) -> float:
         """Speed that a disc may have by now, mm/s: its own, or what a disc that may have run into it can give it.
@@ -357,10 +357,12 @@ class Tracker:
         track.at_mm, track.velocity_mm_s, track.t_s, track.missed, track.covered = fit.axis_mm, velocity, t_s, 0, track.hidden
 
     def _miss(self, track: Track, body: Body, t_s: float) -> None:
+        goes_on = body.velocity_mm_s.any() and not track.trial
+        track.doubt()
         track.missed += 1
         if track.missed > _LOST_FRAMES and not track.hidden:
             self.give_up(track)
-        if body.velocity_mm_s.any():
+        if goes_on:
             track.at_mm, track.velocity_mm_s, track.t_s = body.at_mm, body.velocity_mm_s, t_s
 
     def give_up(self, track: Track) -> None:
@@ -385,8 +387,3 @@ class Tracker:
         if float(np.hypot(*(track.at_mm - left))) > clear and not any_near(self.tracks.values(), track, left, clear):
             self._scene.learn(image, track.left)
             track.learned = True
-
-
-def _claim(found: Fit | None, body: Body) -> float:
-    """How strongly a disc asks for what was found, the highest first."""
-    return -np.inf if found is None else found.gain * found.explained - _EXPECTED * float(np.hypot(*(found.axis_mm - body.at_mm)))
