@@ -43,7 +43,7 @@ def test_facts_are_usable_whatever_was_overlooked(camera, seed, data):
         tracks[name].state = "lost"
     if not struck:
         tracks["striker"].sightings = []
-    after = [d for d in before if d.id not in gone and tracks[d.id].pocket is None]
+    after = [d for d in before if tracks[d.id].state != "lost" and tracks[d.id].pocket is None]
     spell = Spell(before=[d for d in before if d.id not in overlooked], arm_sides={"S": 3})
     facts = describe(spell, tracks, after, world.t, camera, FRICTION_MM_S2, ("S", "N")).facts
     for fact in facts:

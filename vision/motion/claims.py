@@ -12,12 +12,12 @@ from vision.motion.smear import Fit
 from vision.motion.track import SAME_MM
 
 _EXPECTED: Final = 0.004  # of the gain for a millimetre from where it was expected: like discs differ little in gain
-_CLEARLY: Final = 0.1  # gain by which a place found elsewhere must beat the expected one
+CLEARLY: Final = 0.1  # gain by which a place found elsewhere must beat the expected one
 
 
-def beats(found: Fit, weak: Fit | None) -> bool:
-    """Whether a place found elsewhere is better than the poor one where the disc was expected."""
-    return weak is None or found.gain > weak.gain + _CLEARLY
+def beats(found: Fit, weak: Fit | None, handicap: float) -> bool:
+    """Whether a place found elsewhere is better than the one where the disc was expected, which has this handicap, of the gain."""
+    return weak is None or found.gain > weak.gain - handicap
 
 
 def first_asked(asked: Mapping[str, Fit], bodies: Mapping[str, Body]) -> str:

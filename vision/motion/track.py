@@ -83,6 +83,11 @@ class Track:
         self.refused_mm = []
 
     @property
+    def sets_off(self) -> bool:
+        """Whether it is a striker of which one step has been seen: the blow came between two frames, it may be much faster than that."""
+        return self.kind == "striker" and self.steps == 1 and not self.trial
+
+    @property
     def flies(self) -> bool:
         """Whether it is fast enough to go over a rail."""
         return self.state == "active" and float(np.hypot(*self.velocity_mm_s)) > HOPS_MM_S

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from calibration.camera import Camera
 from rules.table import HALF_MM, POCKETS_MM
-from vision.motion.claims import beats, first_asked
+from vision.motion.claims import CLEARLY, beats, first_asked
 from vision.motion.cover import Cover
-from vision.motion.leaving import into_mouth
+from vision.motion.leaving import into_mouth, is_falling
 from vision.motion.outline import Outline, outline_at
 from vision.motion.predict import Body, advance
 from vision.motion.scene import Scene
@@ -167,12 +167,12 @@ class Tracker:
             if self._waits_under_hand(track, bodies[track.id], dt):
                 continue
             fit = self._fit(image, track, bodies[track.id].at_mm, bodies[track.id].velocity_mm_s, t_s)
-            if fit is None or fit.gain < _WEAK * track.usual_gain:
+            if fit is None or fit.gain < _WEAK * track.usual_gain or track.sets_off:
                 waiting.append((track, fit))
             else:
                 self._accept(track, fit, bodies[track.id], t_s)
                 track.confirm()
-        found = {t.id: [fit for fit in self._search(image, t, bodies[t.id], t_s) if beats(fit, weak)] for t, weak in waiting}
+        found = {t.id: self._search(image, t, bodies[t.id], weak, t_s) for t, weak in waiting}
         left = {t.id: (t, weak) for t, weak in waiting}
         # Where two may be one moving disc, it is the one that is expected nearer; the other may be what was found next.
         while asking := [name for name in left if found[name]]:
@@ -291,8 +291,8 @@ class Tracker:
                 return False
         return True
 
-    def _search(self, image: Image, track: Track, body: Body, t_s: float) -> list[Fit]:
-        """Look for a disc that is not where it was expected: where it may be, the likeliest first."""
+    def _search(self, image: Image, track: Track, body: Body, weak: Fit | None, t_s: float) -> list[Fit]:
+        """Look for a disc that is not where it was expected, or poorly (`weak`): where it may be rather, the likeliest first."""
         # Skin and cloth pass for discs easily; under a hand only the striker's going off is worth the risk.
         if track.look is None or not self._anything_moves() or (track.hidden and track.kind != "striker"):
             return []
@@ -307,12 +307,22 @@ class Tracker:
             fit = max((one for one in tried if one is not None), key=lambda one: one.gain, default=None)
             if fit is None or not self.is_free(track, fit.axis_mm, t_s):
                 continue
-            if not self._may_be_tried(track, fit) or track.stood_at(fit.axis_mm):
+            if not self._may_be_tried(track, fit) or track.stood_at(fit.axis_mm) or self._is_anothers_fall(track, fit, t_s):
                 continue
             away = float(np.hypot(*(fit.axis_mm - body.at_mm)))
             under = self.cover.share(self.outline(track, fit.axis_mm), 0.0)
             out.append((fit.gain * fit.explained - _FARTHER * away - _UNDER_HAND * under, fit))
-        return [fit for _, fit in sorted(out, key=lambda one: -one[0])]
+        handicap = self._handicap(track, weak)
+        return [fit for _, fit in sorted(out, key=lambda one: -one[0]) if beats(fit, weak, handicap)]
+
+    def _handicap(self, track: Track, weak: Fit | None) -> float:
+        """By how much less a striker that sets off from under a hand is believed to be where its first step leads: the cue follows it."""
+        return _UNDER_HAND * self.cover.share(self.outline(track, weak.axis_mm), 0.0) if weak is not None and track.sets_off else -CLEARLY
+
+    def _is_anothers_fall(self, track: Track, fit: Fit, t_s: float) -> bool:
+        """Whether what was found for a disc out of sight may be one like it that was seen to go into the pocket there."""
+        like = (t for t in self.tracks.values() if t is not track and t.kind == track.kind and t.state == "gone")
+        return track.missed > _SEEN_FALLING and any(is_falling(other, fit.axis_mm, t_s) for other in like)
 
     def _is_off_from_hand(self, track: Track, fit: Fit) -> bool:
         """Whether what was found may be a part of the hand that is or was over a disc."""
