@@ -43,7 +43,7 @@ def _with_lost(stroke: Stroke, tracks: Mapping[str, Track]) -> Stroke:
     here = {d.id for d in stroke.after.discs}
     left = {e.disc for e in stroke.timeline if isinstance(e, Pocketed | OverRail | Lifted)}
     lost = [tracks[d.id] for d in stroke.before.discs if d.id not in here | left and tracks[d.id].state == "lost"]
-    lost = [track for track in lost if not track.by_arm and not track.covered]
+    lost = [track for track in lost if not track.by_limb and not track.covered]
     if not lost:
         return stroke
     places = [np.clip(track.at_mm, -HALF_MM, HALF_MM) for track in lost]
