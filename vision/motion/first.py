@@ -57,7 +57,7 @@ def settle_first(
     grazed = _grazed(paths, striker, struck_s - _MOMENT_S, np.inf if first is None else first.t_s)
     if grazed is not None:
         return [*every, grazed], First((grazed.other,), grazed.t_s, grazed.confidence)
-    if first is not None and (_was_out_of_sight(paths, striker, first) or _may_be_exchanged(paths, first)):
+    if first is not None and (_was_out_of_sight(paths, striker, first, struck_s) or _may_be_exchanged(paths, first)):
         first = replace(first, confidence=min(first.confidence, _HALF_SEEN))
     return every, first
 
@@ -74,15 +74,16 @@ def _grazed(paths: Mapping[str, Path], striker: str, after_s: float, before_s: f
     return None
 
 
-def _was_out_of_sight(paths: Mapping[str, Path], striker: str, first: First) -> bool:
-    """Whether the striker got on by a good way unseen before its first contact, and may have met another piece on it."""
+def _was_out_of_sight(paths: Mapping[str, Path], striker: str, first: First, struck_s: float) -> bool:
+    """Whether the struck striker got on by a good way unseen before its first contact, and may have met another piece on it."""
     path, longest_s = paths[striker], _UNSEEN_FRAMES * frame_s(paths)
-    seen = [(s.t_s, np.array([s.x_mm, s.y_mm])) for s in path.seen if s.t_s < first.t_s]
+    lay_until_s = max(path.woken_s, struck_s)
+    seen = [(s.t_s, np.array([s.x_mm, s.y_mm])) for s in path.seen if lay_until_s < s.t_s < first.t_s]
     there = paths[first.pieces[0]].rest_mm
     if there is not None:
         seen.append((first.t_s, there))
     if path.rest_mm is not None and path.woken_s:
-        seen.insert(0, (path.woken_s, path.rest_mm))
+        seen.insert(0, (lay_until_s, path.rest_mm))
     others = [p for p in paths.values() if p.id != striker and p.id not in first.pieces]
     for (a_s, a), (b_s, b) in pairwise(seen):
         if b_s - a_s > longest_s and float(np.hypot(*(b - a))) > _UNSEEN_MM:
