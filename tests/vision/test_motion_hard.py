@@ -45,6 +45,7 @@ def truly_left(world: World) -> Counter[tuple[str, str]]:
         pytest.param(7240, 1200, id="a hand behind the rail that looks like the striker in three places"),
         pytest.param(7240, 1202, id="a break shot: one over the rail from the middle of its row, later taken for another"),
         pytest.param(7262, 1314, id="a piece over the rail, and its neighbour in a mouth"),
+        pytest.param(7313, 1569, id="a striker that stood under the cue for long and is far off by the next frame"),
         pytest.param(7268, 1344, id="a slow first step: the blow came just before the frame, and the cue goes where that step leads"),
         pytest.param(7253, 1267, id="a black piece and a black striker where both ask for one place"),
     ],

@@ -20,6 +20,8 @@ FASTEST_MM_S: Final = 7000.0  # hardest break shots; 6 m/s and some
 HOPS_MM_S: Final = 800.0  # slower discs stay under the rail's edge
 SAME_MM: Final = 15.0  # a piece's radius: two discs cannot lie nearer to each other, so one of them is mistaken for the other
 STOOD_MM: Final = 4.0  # what is found this near to where a disc was tried out a frame ago does not go off: a finger, a cue's end
+_SETS_OFF: Final = (1.0, 0.8, 0.6)  # shares of its mean speed since: a disc first seen under way may have set off before its waking,
+_IS_STRUCK: Final = (1.0, 1.5, 0.7)  # a striker also between two later frames
 _TRIAL_FRAMES: Final = 3  # sightings that must follow each other as a free disc's do
 State = Literal["rest", "active", "gone", "lost"]
 
@@ -119,7 +121,9 @@ class Track:
         """Back to where it surely was: what was found beside the hand did not go on like a disc."""
         if self.trial and self.anchor is not None:
             self.refused_mm.append(self.at_mm)
-            self.at_mm, count, self.still_since_s, self.t_s = self.anchor
+            stood = float(np.hypot(*(self.at_mm - self.anchor[0]))) < STOOD_MM
+            self.at_mm, count, self.still_since_s, since_s = self.anchor
+            self.t_s = self.t_s if stood else since_s
             self.velocity_mm_s = np.zeros(2)
             del self.sightings[count:]
         self.trial, self.anchor = 0, None
@@ -150,10 +154,19 @@ def way_to(track: Track, to_mm: Array, t_s: float) -> Array:
     if track.sightings:
         last = track.sightings[-1]
         from_mm, since_s = np.array([last.x_mm, last.y_mm]), last.t_s
+        if not track.velocity_mm_s.any() and float(np.hypot(*(track.at_mm - from_mm))) < STOOD_MM:
+            since_s = max(since_s, track.t_s)  # it stood there until then
     else:
         from_mm, since_s = track.lay_mm, track.t_s if track.left is None else track.set_off_s
     velocity = np.asarray((to_mm - from_mm) / max(t_s - since_s, 1e-3), dtype=np.float64)
     return velocity if float(np.hypot(*velocity)) < FASTEST_MM_S else np.zeros(2)
+
+
+def speed_shares(track: Track) -> tuple[float, ...]:
+    """Shares of a disc's mean speed since it was last seen with which it is looked for."""
+    if track.kind == "striker" and not track.velocity_mm_s.any():
+        return _IS_STRUCK
+    return (1.0,) if track.sightings else _SETS_OFF
 
 
 def any_near(tracks: Iterable[Track], but: Track, at_mm: Array, reach_mm: float) -> bool:

@@ -17,7 +17,7 @@ from vision.motion.predict import Body, advance
 from vision.motion.scene import Scene
 from vision.motion.search import around, look_at
 from vision.motion.smear import Fit, fit_smear, level_at
-from vision.motion.track import FASTEST_MM_S, Sighting, Track, any_near, way_to
+from vision.motion.track import FASTEST_MM_S, Sighting, Track, any_near, speed_shares, way_to
 
 Array = NDArray[np.float64]
 Image = NDArray[np.uint8]
@@ -41,7 +41,6 @@ _LEVEL_SHARE: Final = 0.25  # and as a share of that
 _WEAK: Final = 0.8  # of a disc's usual gain; under it another place may fit better
 _SAME_PLACE_MM: Final = 1.5  # the follower's and the detector's place of a disc at rest differ by less, or one of them is wrong
 _TRIED: Final = 0.65  # of a disc's usual gain, from which an unexpected place is tried out
-_SETS_OFF: Final = (1.0, 0.8, 0.6)  # shares of its mean speed since: a disc first seen under way may have set off before its waking
 _FARTHER: Final = 0.001  # of the gain for a millimetre: a nearer place is likelier
 _UNDER_HAND: Final = 0.3  # of the gain, for a place all under a hand: skin and cloth pass for discs easily
 _BESIDE_MM: Final = 6.0  # a hand nearer than this to a piece may be touching it
@@ -303,7 +302,7 @@ class Tracker:
         for place in around(self._scene, track.look, here.centre_px, reach_mm * here.px_per_mm):
             guess = self._camera.to_mm(place[None], track.shape.height_mm)[0]
             way = way_to(track, guess, t_s)
-            tried = (self.try_at(image, track, guess, way * share) for share in (_SETS_OFF if not track.sightings else (1.0,)))
+            tried = (self.try_at(image, track, guess, way * share) for share in speed_shares(track))
             fit = max((one for one in tried if one is not None), key=lambda one: one.gain, default=None)
             if fit is None or not self.is_free(track, fit.axis_mm, t_s):
                 continue
