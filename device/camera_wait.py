@@ -44,8 +44,9 @@ def wait_for_camera(
 
 def _health(why: str, folder: Path) -> dict[str, Any]:
     nothing_yet = {"calibration_age_s": None, "calibration_rms_px": None, "drift_px": None, "no_calls": 0, "evidence": None}
+    seeing = {"networks": health.networks()}
     camera = {"model": "", "state": "missing", "reopened": 0, "failure": why, "colour_gains": [], "lens_dioptre": None}
     parts = {"source": "picamera", "waiting_facts": 0, "stopped": why, "camera": camera}
     settings: dict[str, Any] = {"settings": {"restart_needed_for": [], "problem": None}}
     machine: dict[str, Any] = msgspec.to_builtins(health.sample(folder))
-    return {"schema": "novuss.health/1"} | Timing().figures() | parts | machine | nothing_yet | settings
+    return {"schema": "novuss.health/1"} | Timing().figures() | parts | machine | nothing_yet | seeing | settings

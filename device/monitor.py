@@ -31,9 +31,7 @@ from device.timing import Timing
 from rules.errors import Bug, InputUnusable, StorageFailed
 from rules.facts import Entry, Incident, SeenDiscs, Stroke
 from rules.orders import SetClock, ShowTable
-from vision.discs.eyes import eyes
 from vision.motion.shutter import USUAL_EXPOSURE_S, Shutter
-from vision.occluders import Occluders
 from vision.watcher import Watcher
 
 _log = logging.getLogger(__name__)
@@ -183,7 +181,7 @@ class Monitor:
                 "stopped": self._guard.reason or self._blind.reason,
                 "no_calls": self._no_calls,
             }
-            networks = {"networks": {"discs": eyes() is not None, "occluders": Occluders.load() is not None}}
+            networks = {"networks": health.networks()}
             evidence = {"evidence": None if self._recorder is None else self._recorder.figures()}
             parts = figures | machine | calibration | camera | networks | evidence | self._figures()
             self._publish(topics.HEALTH, {"schema": "novuss.health/1"} | parts)
