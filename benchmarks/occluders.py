@@ -17,13 +17,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 import cv2
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.camera import Calibration, Camera
-from calibration.lens import Lens
-from virtual_table import Optics, VirtualTable, random_camera, random_look
+from benchmarks.truth import camera_of
+from calibration.camera import Camera
+from virtual_table import VirtualTable, random_camera, random_look
 from virtual_table.hands import covered_px
 from virtual_table.quiet import Nothing
 from vision.occluders import ON_RAILS_TOO, Cover, Occluders, rectified
@@ -35,12 +34,6 @@ LEAST_CELLS = 20  # about a thumb; less says nothing of the overlap
 SMALL = 4  # the watcher's own small picture, if it is given
 
 Mask = NDArray[np.bool_]
-
-
-def camera_of(optics: Optics) -> Camera:
-    """The camera as a perfect calibration would have it."""
-    lens = msgspec.convert(optics.lens, Lens)
-    return Camera(Calibration(lens=lens, rvec=optics.rvec.tolist(), tvec=optics.tvec.tolist()))
 
 
 def looks(seed: int, nothing: Nothing) -> Iterator[tuple[NDArray[np.uint8], Camera, Mask]]:

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.hall import cpu_s
 from device.messaging.address import parse_url
 from device.messaging.link import Incoming, open_link
 from tests.parts.brokers import Mosquitto, free_port
@@ -27,7 +28,6 @@ from tests.parts.brokers import Mosquitto, free_port
 MINUTES = 60.0
 SAMPLE_S = 30.0
 WARM_S = 300.0  # caches and the replay window are full by then
-PER_S = os.sysconf("SC_CLK_TCK")
 PAGE_MB = os.sysconf("SC_PAGE_SIZE") / 1e6
 COLUMNS = ("minute", "MB", "files", "threads", "core", "frames", "lost", "p50 ms", "p99 ms", "rulings", "log MB", "clips MB")
 
@@ -66,8 +66,6 @@ def _size_mb(path: Path) -> float:
 
 def _sample(pid: int, ear: Ear, folder: Path, since_s: float) -> tuple[float, ...]:
     proc = Path(f"/proc/{pid}")
-    times = (proc / "stat").read_text().rsplit(")", 1)[1].split()
-    cpu_s = (int(times[11]) + int(times[12])) / PER_S
     resident = int((proc / "statm").read_text().split()[1]) * PAGE_MB
     latency = ear.health.get("latency_ms", {})
     return (
@@ -75,7 +73,7 @@ def _sample(pid: int, ear: Ear, folder: Path, since_s: float) -> tuple[float, ..
         resident,
         len(list((proc / "fd").iterdir())),
         len(list((proc / "task").iterdir())),
-        cpu_s / since_s,
+        cpu_s([pid]) / since_s,
         ear.health.get("frames", 0),
         ear.health.get("dropped_frames", 0),
         latency.get("median", 0.0),

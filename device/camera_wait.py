@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from device import health, topics
+from device import health, networks, topics
 from device.service import Service
 from device.sources.frame import CameraMissing, Source
 from device.timing import Timing
@@ -44,7 +44,7 @@ def wait_for_camera(
 
 def _health(why: str, folder: Path) -> dict[str, Any]:
     nothing_yet = {"calibration_age_s": None, "calibration_rms_px": None, "drift_px": None, "no_calls": 0, "evidence": None}
-    seeing = {"networks": health.networks()}
+    seeing = {"networks": networks.in_use()}
     camera = {"model": "", "state": "missing", "reopened": 0, "failure": why, "colour_gains": [], "lens_dioptre": None}
     parts = {"source": "picamera", "waiting_facts": 0, "stopped": why, "camera": camera}
     settings: dict[str, Any] = {"settings": {"restart_needed_for": [], "problem": None}}

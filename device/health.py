@@ -16,8 +16,6 @@ from typing import Final
 import msgspec
 
 from device.clock import is_synchronised
-from vision.discs.eyes import eyes
-from vision.occluders import Occluders
 
 # Bits of the Pi firmware's get_throttled; the same ones 16 places up mean "since boot".
 THROTTLED_BITS: Final = {0: "under_voltage", 1: "frequency_capped", 2: "throttled", 3: "soft_temperature_limit"}
@@ -62,11 +60,6 @@ def sample(folder: Path, root: Path = Path("/")) -> Machine:
         open_files=_open_files(root),
         clock_synchronised=is_synchronised(),
     )
-
-
-def networks() -> dict[str, bool]:
-    """Which networks are in use; they are loaded when first asked for. Where one can't be, geometry alone serves."""
-    return {"discs": eyes() is not None, "occluders": Occluders.load() is not None}
 
 
 def temperature_c(root: Path = Path("/")) -> float | None:

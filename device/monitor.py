@@ -17,7 +17,7 @@ from typing import Any, Final
 import msgspec
 
 from calibration.camera import Camera
-from device import health, topics
+from device import health, networks, topics
 from device.blind_guard import BlindGuard
 from device.drift_guard import DriftGuard
 from device.evidence.recorder import LATE_S, Recorder
@@ -181,9 +181,9 @@ class Monitor:
                 "stopped": self._guard.reason or self._blind.reason,
                 "no_calls": self._no_calls,
             }
-            networks = {"networks": health.networks()}
+            seeing = {"networks": networks.in_use()}
             evidence = {"evidence": None if self._recorder is None else self._recorder.figures()}
-            parts = figures | machine | calibration | camera | networks | evidence | self._figures()
+            parts = figures | machine | calibration | camera | seeing | evidence | self._figures()
             self._publish(topics.HEALTH, {"schema": "novuss.health/1"} | parts)
 
     def _hand_over(self, fact: Fact, *, wait: bool) -> None:

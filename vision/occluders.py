@@ -6,7 +6,6 @@ Shadows, discs, powder and mirrored lamps cover nothing.
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -19,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from calibration import Camera
 from rules.errors import InputUnusable
 from rules.table import HALF_MM, POCKETS_MM, RAIL_WIDTH_MM
-from vision.runtime import MODELS, open_model
+from vision.runtime import MODELS, loaded, open_model
 
 Array = NDArray[np.float64]
 Image = NDArray[np.uint8]
@@ -35,8 +34,6 @@ FARTHEST: Final = 4.0  # of a cell's light from the table's, as a logarithm
 _KEPT: Final = 4  # cameras whose rectification is kept; one is looked through at a time
 _EVERY: Final = 2  # every second cell each way is enough for the table's usual light
 _CODE: Final = np.log(BLACK + (np.arange(256) / 255) ** 2.2).astype(np.float32)
-
-_log = logging.getLogger(__name__)
 
 
 def centres_mm(cells: int = CELLS) -> Array:
@@ -179,11 +176,7 @@ class Occluders:
     @cache
     def load() -> Occluders | None:
         """The shipped network, or None (with a warning that says why) where it or its runtime can't be loaded."""
-        try:
-            return Occluders()
-        except Exception as error:
-            _log.warning("occluder network not in use: %s; hands are told by what changes only", error)
-            return None
+        return loaded(Occluders, "occluder network", "hands are told by what changes only")
 
     def cover(self, picture: Image, camera: Camera) -> Cover:
         """What covers the table in one picture.

@@ -9,19 +9,18 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
-from torch.optim.swa_utils import AveragedModel
 
 from models.training.dataset import FARTHEST, Samples
+from models.training.descent import Descent
 from models.training.network import DiscNetwork
 from vision.discs.patches import PER_RADIUS, SIDE, ring_positions
 
 BATCH = 128
-RATE = 3e-3  # highest, one cycle (Smith and Topin 2018)
+RATE = 3e-3  # highest
 DECAY = 3e-2
 STUDENT_NU = 4.0  # of the shift's errors: some patches are hopeless, and must not pull
 LIGHT, TINT = 0.06, 0.03  # jitter of a patch's light and of its colours, in the patch's own units
 LEANING = 0.06  # light that changes across a patch, at its border
-KEPT = 0.998  # of the mean of the weights at each step: what the last few hundred agree on suits other lamps and cameras better
 CONTRAST = 0.06  # of the whole patch's contrast, relative
 GRAIN = 0.05  # most noise that is added, in the patch's own units; half of it common to neighbours
 NOISES = 200  # patches of noise that are drawn from
@@ -115,10 +114,8 @@ def train(samples: Samples, epochs: int, seed: int, say: Callable[[str], None]) 
     patches, seen, kinds, poses, shifts = _tensors(samples)
     network = DiscNetwork()
     noise = _noise(rng)
-    optimiser = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=DECAY)
     rounds = max(1, len(patches) // BATCH)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, RATE, total_steps=epochs * rounds, pct_start=0.1)
-    mean = AveragedModel(network, avg_fn=averaged, use_buffers=True)
+    descent = Descent(network, RATE, DECAY, epochs * rounds, warm=0.1, steepest=5.0)
     for epoch in range(epochs):
         network.train()
         order, total = torch.randperm(len(patches), generator=rng), 0.0
@@ -127,23 +124,11 @@ def train(samples: Samples, epochs: int, seed: int, say: Callable[[str], None]) 
             patch, shift = _varied(patches[index].float(), shifts[index].clone(), noise, rng)
             sharp = bool(torch.rand(1, generator=rng) < 0.5)  # what is sampled from pictures at once is not blurred twice
             loss = _loss(network(unroll(patch, "bicubic" if sharp else "bilinear"), seen[index]), kinds[index], poses[index], shift)
-            optimiser.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(network.parameters(), 5.0)
-            optimiser.step()
-            schedule.step()
-            mean.update_parameters(network)
-            total += float(loss.detach())
+            total += descent.step(loss)
         say(f"round {epoch + 1} of {epochs}: loss {total / rounds:.3f}")
-    out = mean.module
+    out = descent.mean
     assert isinstance(out, DiscNetwork)
     return out
-
-
-def averaged(mean: Tensor, now: Tensor, steps: Tensor | int) -> Tensor:
-    """Exponential moving average, shorter while there are few steps to average (Polyak and Juditsky 1992)."""
-    kept = min(KEPT, (1 + float(steps)) / (10 + float(steps)))
-    return mean * kept + now * (1 - kept)
 
 
 def answers_of(network: DiscNetwork, samples: Samples) -> Answers:

@@ -8,9 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
-from torch.optim.swa_utils import AveragedModel
 
-from models.training.learn import averaged
+from models.training.descent import Descent
 from models.training.occluder_network import OccluderNetwork
 from models.training.occluder_scene import FULL, UNSEEN, CoverSamples
 from vision.occluders import ON_RAILS_TOO, features
@@ -60,11 +59,9 @@ def train_cover(samples: CoverSamples, epochs: int, seed: int, say: Callable[[st
     torch.set_num_threads(1)
     rng = torch.Generator().manual_seed(seed)
     network = OccluderNetwork().to(memory_format=torch.channels_last)
-    optimiser = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=DECAY)
     batch = min(BATCH, len(samples.cells))
     rounds = len(samples.cells) // batch
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, RATE, total_steps=epochs * rounds, pct_start=0.15)
-    mean = AveragedModel(network, avg_fn=averaged, use_buffers=True)
+    descent = Descent(network, RATE, DECAY, epochs * rounds, warm=0.15, steepest=2.0)
     for epoch in range(epochs):
         network.train()
         order, total = torch.randperm(len(samples.cells), generator=rng).numpy(), 0.0
@@ -76,16 +73,9 @@ def train_cover(samples: CoverSamples, epochs: int, seed: int, say: Callable[[st
             light += GRAIN * torch.rand(batch, 1, 1, 1, generator=rng) ** 2 * torch.randn(light.shape, generator=rng)
             with torch.autocast("cpu", torch.bfloat16, enabled=SHORT):
                 logit = network(cells.contiguous(memory_format=torch.channels_last))
-            loss = _loss(logit.float(), share, weight)
-            optimiser.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(network.parameters(), 2.0)
-            optimiser.step()
-            schedule.step()
-            mean.update_parameters(network)
-            total += float(loss.detach())
+            total += descent.step(_loss(logit.float(), share, weight))
         say(f"round {epoch + 1} of {epochs}: loss {total / rounds:.4f}")
-    out = mean.module
+    out = descent.mean
     assert isinstance(out, OccluderNetwork)
     return out.to(memory_format=torch.contiguous_format)
 

@@ -24,7 +24,7 @@ def piece(name, *places, by_arm=False, **more):
     seen = [Sighting(1.0 + i * FRAME_S, x, y, 0.1, 0.0) for i, (x, y) in enumerate(places)] if len(places) > 1 else []
     kind = "black" if name[0] == "b" else "red"
     return Track(
-        name, kind, np.array(places[-1], float), sightings=seen, woken_s=1.0, by_arm=by_arm, rest_seen_mm=np.array(places[0]), **more
+        name, kind, np.array(places[-1], float), sightings=seen, woken_s=1.0, by_part=by_arm, rest_seen_mm=np.array(places[0]), **more
     )
 
 

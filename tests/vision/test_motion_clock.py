@@ -46,6 +46,6 @@ def test_the_striker_is_with_who_holds_it_or_has_it_on_their_side():
     assert holder(striker(-420.0), None, ("S", "N")) == "S"
     assert holder(striker(420.0), "S", ("S", "N")) == "N"
     assert holder(striker(0.0), None, ("S", "N")) is None
-    assert holder(striker(0.0, state="lost", by_arm=True), "N", ("S", "N")) == "N"
+    assert holder(striker(0.0, state="lost", by_limb=True), "N", ("S", "N")) == "N"
     assert holder(striker(0.0, state="lost"), "N", ("S", "N")) is None
     assert holder(None, "S", ()) is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,7 +15,7 @@ from rules.facts import Pose
 from rules.table import Kind
 from vision.discs.patches import RAYS, UNROLLED, Frame, place_patches, take_patches
 from vision.discs.solid import solid_of
-from vision.runtime import MODELS, open_model
+from vision.runtime import MODELS, loaded, open_model
 
 Array = NDArray[np.float64]
 
@@ -29,8 +28,6 @@ POSE_PRIOR: Final = np.array([1.0, 0.1, 0.1])
 BATCH: Final = 32  # patches a call: more gain no time and take memory
 
 _MIRRORED: Final = -np.arange(RAYS) % RAYS  # rays the other way round
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +99,4 @@ def softmax(logits: Array) -> Array:
 @cache
 def eyes() -> Eyes | None:
     """The shipped network, or None (with a warning) where it or its runtime can't be loaded: geometry alone then serves."""
-    try:
-        return Eyes()
-    except Exception as error:
-        _log.warning("disc network not in use: %s; discs are measured by geometry alone", error)
-        return None
+    return loaded(Eyes, "disc network", "discs are measured by geometry alone")

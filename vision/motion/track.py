@@ -64,8 +64,8 @@ class Track:
     hidden: bool = False
     covered: bool = False  # a hand was over it in a frame since it was last seen
     carried: bool = False  # in this spell it was away and was put down
-    by_arm: bool = False  # an arm was beside it when it began to move, or over it since
-    by_limb: bool = False  # and that was more than a part that may be a cue's: what can have taken it up
+    by_limb: bool = False  # an arm was beside it when it began to move, or over it since: it can have taken it up
+    by_part: bool = False  # what may be a part of a cue was beside it then
     hidden_s: float = 0.0  # for how long a hand has been over it since it began to move
     trial: int = 0
     anchor: tuple[Array, int, float, float] | None = None  # place, number of sightings, still since and seen at, to go back to
@@ -81,8 +81,13 @@ class Track:
 
     def forget_hands(self) -> None:
         """From now on it counts who is near it and what is done to it."""
-        self.carried, self.by_arm, self.by_limb, self.seen_gone, self.hidden_s = False, False, False, False, 0.0
+        self.carried, self.by_part, self.by_limb, self.seen_gone, self.hidden_s = False, False, False, False, 0.0
         self.refused_mm = []
+
+    @property
+    def by_arm(self) -> bool:
+        """Whether an arm, or a part of one or of a cue, can have moved it."""
+        return self.by_limb or self.by_part
 
     @property
     def sets_off(self) -> bool:

@@ -156,7 +156,7 @@ class Tracker:
             if track.kind == "striker" or bodies[track.id].velocity_mm_s.any() or not self._is_covered(track):
                 self._wake(track, t_s, dt)
             else:
-                track.by_arm, track.by_limb, track.hidden_s = True, True, track.hidden_s + dt
+                track.by_limb, track.hidden_s = True, track.hidden_s + dt
         active = [t for t in here if t.state == "active"]
         waiting: list[tuple[Track, Fit | None]] = []
         for track in active:
@@ -183,7 +183,10 @@ class Tracker:
                     track.try_out()
                 self._accept(track, fit, bodies[name], t_s)
         for track, weak in left.values():
-            self._miss(track, bodies[track.id], t_s) if weak is None else self._accept(track, weak, bodies[track.id], t_s)
+            if weak is None:
+                self._miss(track, bodies[track.id], t_s)
+            else:
+                self._accept(track, weak, bodies[track.id], t_s)
         for track in active:
             self._fall(track)
             self._learn(track, image)
@@ -194,7 +197,7 @@ class Tracker:
         track.still_since_s = track.woken_s = t_s
         track.left = self.outline(track)
         track.by_limb |= self.cover.was_beside(track.left)
-        track.by_arm |= track.by_limb or self.cover.is_beside_part(track.left)
+        track.by_part |= self.cover.is_beside_part(track.left)
         self._scene.lift(track.left)
 
     def _waits_under_hand(self, track: Track, body: Body, dt: float) -> bool:
@@ -204,7 +207,6 @@ class Tracker:
         """
         track.hidden = self._is_covered(track)
         track.covered |= track.hidden
-        track.by_arm |= track.hidden
         track.by_limb |= track.hidden
         track.hidden_s += dt if track.hidden else 0.0
         if not track.hidden:
