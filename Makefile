@@ -12,11 +12,11 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-all test-train train lint format bench bench-strokes system-packages clean fuzz try-install
+.PHONY: help setup run test test-all test-train train lint format bench bench-strokes system-packages clean fuzz try-install test-oldest-runtime
 AXE := node_modules/axe-core/axe.min.js
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed and was not found (Debian: apt install python3 python3-venv)" >&2; exit 1; }
@@ -85,6 +85,9 @@ wheels: $(VENV)/.run-stamp ## every runtime dependency as a wheel for the Pi (aa
 
 try-install: $(VENV)/.dev-stamp ## the installer in a fresh Debian that systemd has booted; root, debootstrap and systemd-container are needed
 	@$(BIN)/python -m pytest tests/systemd/test_fresh_root.py -rs $(ARGS)
+
+test-oldest-runtime: $(VENV)/.dev-stamp ## the networks with the oldest onnxruntime, numpy, OpenCV and scipy that are allowed: same answers, same tests
+	@$(BIN)/python -m pytest tests/vision/test_oldest_runtime.py -rsP $(ARGS)
 
 fuzz: $(VENV)/.dev-stamp ## everything that takes bytes from outside, ten minutes each; ARGS="60 http board" for a minute of these
 	@$(BIN)/python -m tests.fuzz $(or $(ARGS),600)
