@@ -13,7 +13,7 @@ from calibration import Calibration, Camera, Lens
 from rules.check import check_entry
 from rules.facts import Contact, Entry, Match, Pocketed, Stroke
 from virtual_table import VirtualTable, overhead
-from vision.motion.leaving import into_mouth, is_falling, knocked_in, over_rail
+from vision.motion.leaving import into_mouth, is_falling, knocked_in, may_have_flown, over_rail
 from vision.motion.predict import FRICTION_MM_S2
 from vision.motion.report import Spell, describe, free_speed
 from vision.motion.track import Sighting, Track
@@ -70,6 +70,16 @@ def test_a_disc_that_slid_along_its_rail_into_the_corner_and_vanished_is_in_the_
     assert into_mouth(track((330, -484.5), (355, -484.4), (380, -484.6))) == "SE"
     assert into_mouth(track((395, -484.5), (420, -484.4), (445, -484.6))) == "SE"
     assert into_mouth(track((330, -470), (355, -425), (380, -380))) is None
+
+
+def test_a_fast_disc_that_only_grazed_a_pocket_may_have_flown_over_the_rail_behind_it():
+    grazing, deep = track((330, 260), (356, 339), (382, 425)), track((393, 260), (408, 339), (424, 425))
+    grazing.pocket = deep.pocket = "NE"
+    assert may_have_flown(grazing)
+    assert not may_have_flown(deep)
+    slow = track((378, 400), (380, 410), (382, 425))
+    slow.pocket = "NE"
+    assert not may_have_flown(slow)
 
 
 def test_a_fast_disc_at_a_rail_that_vanished_went_over_it():

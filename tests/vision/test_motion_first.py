@@ -232,6 +232,23 @@ def test_explanations_keep_their_likelihoods(camera):
     assert verdict.t_s == pytest.approx(world.log[0].t, abs=0.001)
 
 
+def test_a_piece_whose_fit_wavered_when_a_shadow_woke_it_has_moved_when_it_went(camera):
+    world = struck({"b2": (1.0, 0.0), "b5": (4.0, 200.0), "striker": (0.0, -420.0)}, (0.0, 4000.0))
+    assert ("b2", "b5") in {(c.a, c.b) for c in world.log} | {(c.b, c.a) for c in world.log}
+
+    def waver(tracks):
+        piece = tracks["b5"]
+        x, y = piece.rest_seen_mm
+        off = [(-0.6, 0.9), (-1.6, 1.2), (0.4, -0.5), *[(0.0, 0.0)] * 6]
+        early = [Sighting(-0.6 + i / 60, x + dx, y + dy, 0.1, 0.0) for i, (dx, dy) in enumerate(off)]
+        piece.sightings, piece.woken_s = [*early, *piece.sightings], -0.6
+
+    contact = first(told(camera, world, spoil=waver, started_s=-1.0))
+    assert contact.discs == ["striker", "b2"]
+    assert contact.t == pytest.approx(world.log[0].t, abs=0.003)
+    assert contact.confidence > 0.9
+
+
 def test_a_piece_that_shifted_by_half_a_millimetre_may_have_been_grazed(camera):
     world = struck({"r1": (5.0, 0.0), "b1": (-60.0, -200.0), "striker": (0.0, -420.0)}, (0.0, 2500.0))
 

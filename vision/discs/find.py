@@ -53,6 +53,7 @@ RAIL_PULL_MM: Final = 8.0  # a circle taken for the rim of a disc at a rail lies
 TILTED_SIGMA_MM: Final = 3.0  # of a disc on a pocket's edge or on its side, whose place is the middle of what is seen
 STACKED_SIGMA_MM: Final = 0.4  # how far a piece that lies on another may be tilted out of place
 SURE_DISC: Final = 0.9  # probability from which the network's word that a doubtful circle is a disc is taken
+MAY_BE_DISC: Final = 0.2  # and from which it gets a closer look: a circle may lie 6 mm beside its disc, farther than the network sees well
 CERTAIN_DISC: Final = 0.99  # probability from which it outweighs a hole that geometry does not see
 SURE_POSE: Final = 0.75  # probability from which the network's word on how a disc lies is taken
 # A raised disc shows by how much wall is below it, on the camera's side; where a neighbour stands there, hardly anything tells.
@@ -271,7 +272,7 @@ def _screened(ask: Ask | None, chosen: list[Chosen]) -> list[Chosen]:
     if ask is None:
         return sure
     opinions = ask(np.array([(one.x_mm, one.y_mm) for one in doubtful]), [one.kind for one in doubtful])
-    return sure + [one for one, opinion in zip(doubtful, opinions, strict=True) if opinion.disc >= SURE_DISC]
+    return sure + [one for one, opinion in zip(doubtful, opinions, strict=True) if opinion.disc >= MAY_BE_DISC]
 
 
 def _recognised(ask: Ask | None, one: Chosen, fit: Fit) -> bool:

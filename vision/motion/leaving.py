@@ -23,6 +23,7 @@ _AIM_MM: Final = 58.0  # a line that passes a pocket's centre at less leads into
 _OVER_MM: Final = 58.0  # a disc last seen this near to a pocket's centre was tilting into it, whichever way it went
 _EDGE_MM: Final = 68.0  # a piece's radius beyond the edge: a frame after a firm blow it is in the hole
 _INSIDE_MM: Final = 52.0  # a way that passes a pocket's centre at less goes over the hole, measuring errors included
+_DEEP_MM: Final = 40.0  # and at less it does so for sure: a way that ends unseen is known to a fifth of the hole
 _RIM_MM: Final = 45.0  # last seen at most this far outside the hole: a tilting disc is not fitted any more
 _UNSEEN_S: Final = 0.035  # and two frames' way of a fast one
 _SLACK_MM: Final = 15.0  # by which it may stop short of the edge, by its speed and usual friction: a rim leans in
@@ -91,6 +92,18 @@ def over_rail(track: Track, pushed: Array | None, pushed_s: float | None = None)
     side, way = _rail_ahead(track.lay_mm, pushed, track.shape.radius_mm)
     square = float(pushed @ np.array(TOWARD[side])) > _SQUARE
     return (track.woken_s, side) if square and way < _BY_RAIL_MM else None
+
+
+def may_have_flown(track: Track) -> bool:
+    """Whether a disc whose way led into a pocket's mouth may have gone over the rail behind it: that fast, and it only grazed the hole."""
+    last = _last_step(track)
+    if last is None or track.pocket is None:
+        return False
+    place, velocity = last
+    off = np.array(POCKETS_MM[track.pocket]) - place
+    aside = abs(float(off[0] * velocity[1] - off[1] * velocity[0])) / max(float(np.hypot(*velocity)), _SLOWEST_MM_S)
+    toward = max(float(velocity @ np.array(TOWARD[side])) for side in SIDES)
+    return toward > _HOPS_OVER_MM_S and aside > _DEEP_MM
 
 
 def knocked_in(track: Track, pushed: Array) -> Pocket | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -43,7 +44,9 @@ def onset(path: Path, interval_s: float) -> Onset | None:
     if path.rest_mm is None or _lies_there_still(path):
         return None
     away = [float(np.hypot(s.x_mm - path.rest_mm[0], s.y_mm - path.rest_mm[1])) > _MOVED_MM for s in path.seen]
-    first = next((k for k, is_away in enumerate(away) if is_away and (k + 1 == len(away) or away[k + 1])), None)
+    # A fit may waver when a shadow wakes the piece: until it is last seen standing where it lay, it has not moved.
+    stood = max((k for k, (a, b) in enumerate(pairwise(away), 1) if not (a or b)), default=-1)
+    first = next((k for k in range(stood + 1, len(away)) if away[k] and (k + 1 == len(away) or away[k + 1])), None)
     if first is None or (first + 1 == len(away) and path.is_here):
         return None if path.is_here else _vanished(path, interval_s)
     moved_s = path.seen[first].t_s

@@ -31,7 +31,7 @@ from vision.motion.consistent import whole_stroke
 from vision.motion.contacts import Touch, touches
 from vision.motion.edges import Fall, deepest, over_edge, way_points
 from vision.motion.first import First, settle_first
-from vision.motion.leaving import knocked_in, over_rail
+from vision.motion.leaving import knocked_in, may_have_flown, over_rail
 from vision.motion.path import Path, paths_of
 from vision.motion.shutter import GLOBAL, Shutter
 from vision.motion.track import Track
@@ -222,7 +222,8 @@ def _timeline(
     rails = _rails(later, falls, gone)
     events.extend(Rail(t=h.t_s, disc=h.disc, rail=h.other, confidence=round(h.confidence, 3)) for h in rails)  # type: ignore[arg-type]
     events.extend(_contacts([h for h in later if h.other not in SIDES], striker.id, first, spell))
-    events.extend(Pocketed(t=fall.t_s, disc=name, pocket=fall.pocket) for name, fall in falls.items())
+    for name, fall in falls.items():
+        events.append(Pocketed(t=fall.t_s, disc=name, pocket=fall.pocket, confidence=_UNSEEN if may_have_flown(tracks[name]) else None))
     events.extend(gone)
     # What falls or flies off is out of sight before it has stopped.
     end_s = max([end_s, *(e.t for e in events if isinstance(e, Pocketed | OverRail))])
