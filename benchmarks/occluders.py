@@ -9,7 +9,6 @@ network has not learned; the camera is the true one.
 from __future__ import annotations
 
 import argparse
-import math
 import resource
 import statistics
 import time
@@ -22,10 +21,11 @@ from numpy.typing import NDArray
 
 from benchmarks.truth import camera_of
 from calibration.camera import Camera
+from models.training.figures import overlap
 from virtual_table import VirtualTable, random_camera, random_look
 from virtual_table.hands import covered_px
 from virtual_table.quiet import Nothing
-from vision.occluders import ON_RAILS_TOO, Cover, Occluders, rectified
+from vision.occluders import ON_RAILS_TOO, Occluders, rectified
 
 ACTS: tuple[Nothing, ...] = ("tidy", "lean", "pass_striker", "aim", "still")
 LOOKS = 4  # frames of one table
@@ -50,12 +50,6 @@ def looks(seed: int, nothing: Nothing) -> Iterator[tuple[NDArray[np.uint8], Came
         cells, seen = rectified(cv2.merge([covered] * 3), camera)
         yield frame.image, camera, np.asarray((cells[..., 0] > 127) & seen & ON_RAILS_TOO)
         table.skip(round(BETWEEN_S * table.fps))
-
-
-def overlap(truth: Mask, cover: Cover) -> float:
-    """Cells in both over cells in either."""
-    either = int(np.count_nonzero(truth | cover.mask))
-    return float(np.count_nonzero(truth & cover.mask)) / either if either else math.nan
 
 
 def main(argv: list[str]) -> None:
@@ -88,7 +82,7 @@ def main(argv: list[str]) -> None:
         network.cover(np.asarray(small, dtype=np.uint8), camera)
         small_ms.append(1000 * (time.thread_time() - start))
         if np.count_nonzero(truth) >= LEAST_CELLS:
-            per[nothing].append(overlap(truth, cover))
+            per[nothing].append(overlap(truth, cover.mask))
         elif not truth.any():
             bare.append(int(np.count_nonzero(cover.mask)))
     for nothing, values in per.items():

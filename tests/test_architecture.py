@@ -19,7 +19,7 @@ ALLOWED: dict[str, set[str]] = {
     "vision": {"calibration", "rules.table", "rules.errors", "rules.facts", "numpy", "cv2", "scipy", "onnxruntime", "msgspec"},
     "models": {
         *("rules.table", "vision.discs", "vision.occluders", "vision.runtime", "virtual_table"),
-        *("numpy", "cv2", "torch", "numba", "onnxruntime", "rich"),
+        *("numpy", "cv2", "torch", "numba", "onnx", "onnxruntime", "rich"),
     },
     "device": EVERYTHING,
     "scoreboard": {

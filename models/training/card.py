@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import statistics
-import time
-from collections.abc import Callable
+import hashlib
 from pathlib import Path
 from typing import Final
 
 import numpy as np
+import onnx
 
 from models.training.dataset import KINDS, POSES, Samples, lamp_of
-from models.training.export import NAMES, OPSET
-from models.training.learn import ELLIPSE_95, Answers, sigmas_off
+from models.training.export import NAMES, TRAINED_ON
+from models.training.figures import call_ms, curve_table, reliability
+from models.training.learn import AT_ONCE, ELLIPSE_95, Answers, disc_inputs, sigmas_off
 from vision.discs.eyes import BATCH, softmax
 from vision.discs.patches import RAYS, RINGS
 from vision.runtime import open_model
 
-BINS: Final = 10  # of the calibration curve
 PIECE_SAMPLE_MM: Final = 0.75  # one sample of a piece's patch
 FINE_PX: Final = ((0.0, 0.8), (0.8, 1.2), (1.2, 9.0))  # pixels per sample: about 1456, 2028 and 4056 pixels wide
 
@@ -28,25 +27,6 @@ def calibration(logits: np.ndarray, truth: np.ndarray) -> tuple[float, list[tupl
     return reliability(chance.max(axis=1), chance.argmax(axis=1) == truth)
 
 
-def reliability(said: np.ndarray, right: np.ndarray) -> tuple[float, list[tuple[float, float, int]]]:
-    """The same of probabilities (N,) and of what came true (N,)."""
-    bins = np.minimum((said * BINS).astype(int), BINS - 1)
-    curve = [
-        (float(said[bins == k].mean()), float(right[bins == k].mean()), int((bins == k).sum())) for k in range(BINS) if (bins == k).any()
-    ]
-    return sum(count * abs(p - share) for p, share, count in curve) / len(said), curve
-
-
-def call_ms(call: Callable[[], object]) -> float:
-    """Median time of a call on its own thread."""
-    times = []
-    for _ in range(50):
-        start = time.thread_time()
-        call()
-        times.append(time.thread_time() - start)
-    return 1000 * statistics.median(times)
-
-
 def batch_ms(path: Path) -> float:
     """Time of a batch of 32."""
     session = open_model(path)
@@ -54,9 +34,16 @@ def batch_ms(path: Path) -> float:
     return call_ms(lambda: session.run(list(NAMES), given))
 
 
-def curve_table(curve: list[tuple[float, float, int]]) -> str:
-    """Rows of a card's table."""
-    return "\n".join(f"| {p:.2f} | {share:.2f} | {count} |" for p, share, count in curve)
+def origin(path: Path, source: str) -> str:
+    """A card's lines of where a file comes from."""
+    model = onnx.load(path)
+    [trained_on] = [one.value for one in model.metadata_props if one.key == TRAINED_ON]
+    [opset] = [one.version for one in model.opset_import if not one.domain]
+    quantised = any(node.op_type == "QuantizeLinear" for node in model.graph.node)
+    numbers = "most of the work in numbers of 8 bits (`models/training/quantise.py`)" if quantised else "all of it in numbers of 32 bits"
+    return f"""- Trained on {trained_on}; no picture of a real or path-traced table was used. Again: `make train`.
+- Network: `{source}`; opset {opset}, IR {model.ir_version}; {numbers}; {path.stat().st_size / 1e6:.2f} MB.
+- sha256 `{hashlib.sha256(path.read_bytes()).hexdigest()}`"""
 
 
 def _rows(samples: Samples, said: Answers) -> list[str]:
@@ -75,32 +62,39 @@ def _rows(samples: Samples, said: Answers) -> list[str]:
     groups = [(f"{low:.1f}-{high:.1f} px a sample", (samples.seen[:, 1] >= low) & (samples.seen[:, 1] < high)) for low, high in FINE_PX]
     groups += [(f"lamp {name}", lamp == name) for name in sorted(set(lamps.values()))]
     for name, of in groups:
-        of = samples.asked & of  # noqa: PLW2901
-        if of.any():
-            median, p95 = np.percentile(error[of], [50, 95]) * PIECE_SAMPLE_MM
+        told, lies, asked = kind[of] == samples.kind[of], of & (samples.pose >= 0), samples.asked & of
+        if asked.any():
+            lying = (pose[lies] == samples.pose[lies]).mean()
+            rows.append(f"| kind and pose, {name} | {of.sum()} | {told.mean():.2%} and {lying:.2%} right |")
+            median, p95 = np.percentile(error[asked], [50, 95]) * PIECE_SAMPLE_MM
             rows.append(
-                f"| axis, {name} | {of.sum()} | median {median:.3f} mm, p95 {p95:.3f} mm (of a piece), "
-                f"{inside[of].mean():.1%} within the 95 % ellipse |"
+                f"| axis, {name} | {asked.sum()} | median {median:.3f} mm, p95 {p95:.3f} mm (of a piece), "
+                f"{inside[asked].mean():.1%} within the 95 % ellipse |"
             )
     return rows
 
 
-def card(path: Path, sha256: str, samples: Samples, said: Answers, trained_on: str) -> str:
-    """The card's text."""
-    error_kind, curve = calibration(said.kind, samples.kind)
+def answers_of_file(path: Path, samples: Samples) -> Answers:
+    """What a network's file says of samples."""
+    session = open_model(path)
+    parts = [session.run(list(NAMES), given) for given in disc_inputs(samples, AT_ONCE)]
+    return Answers(*(np.concatenate([part[k] for part in parts]) for k in range(len(NAMES))))
+
+
+def card(path: Path, samples: Samples) -> str:
+    """The card's text: figures of the file itself on samples that it has not learned from."""
+    said = answers_of_file(path, samples)
+    error_kind, curve_kind = calibration(said.kind, samples.kind)
     lying = samples.pose >= 0
-    error_pose, _ = calibration(said.pose[lying], samples.pose[lying])
-    curve_rows = curve_table(curve)
+    error_pose, curve_pose = calibration(said.pose[lying], samples.pose[lying])
     rows = "\n".join(_rows(samples, said))
     return f"""# {path.name}: close-ups of discs
 
 Given a patch around a place where a flat disc may lie (`vision/discs/patches.py`), says its kind, how it lies, how far its axis is
 from that place, and how sure that is. `vision/discs/fuse.py` makes one of this and the outline's fit.
 
-- Trained on {trained_on}; no picture of a real or path-traced table was used. Again: `make train`.
-- Network: `models/training/network.py`; opset {OPSET}; {path.stat().st_size / 1e6:.2f} MB.
+{origin(path, "models/training/network.py")}
 - A batch of {BATCH} patches: {batch_ms(path):.1f} ms of one core's time.
-- sha256 `{sha256}`
 
 ## Figures on scenes that it has not learned from
 | what | samples | figure |
@@ -111,7 +105,13 @@ Expected calibration error: kind {error_kind:.3f}, pose {error_pose:.3f}. Curve 
 
 | said | right | samples |
 |---|---|---|
-{curve_rows}
+{curve_table(curve_kind)}
+
+Curve of the pose:
+
+| said | right | samples |
+|---|---|---|
+{curve_table(curve_pose)}
 
 ## Not for
 Telling a piece from a striker (the patch is cut to the size that the finder measured, so the finder decides), discs on rails or in

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+import onnx
 import onnxruntime
 import torch
 from torch import Tensor, nn
@@ -20,25 +20,26 @@ from vision.occluders import CELLS
 OPSET = 17  # onnxruntime 1.14 and newer run it
 ALIKE = 1e-4
 NAMES = ("kind", "pose", "shift", "log_sigma")
+TRAINED_ON = "trained_on"  # the file's own property
 TRIED = 16  # random inputs that both must answer alike
 
 
-def export(network: DiscNetwork, path: Path) -> str:
-    """Write the disc network's .onnx file; its sha256. RuntimeError when it answers differently from the network."""
+def export(network: DiscNetwork, path: Path, trained_on: str) -> None:
+    """Write the disc network's .onnx file, which keeps what it was `trained_on`. RuntimeError when it answers differently."""
     rng = np.random.default_rng(5)
     rings = rng.normal(-0.5, 0.5, (TRIED, 3, RINGS, RAYS)).astype(np.float32)
     seen = rng.uniform(0, 1, (TRIED, 2)).astype(np.float32)
-    return _written(network, path, {"rings": torch.from_numpy(rings), "seen": torch.from_numpy(seen)}, NAMES)
+    _write(network, path, {"rings": torch.from_numpy(rings), "seen": torch.from_numpy(seen)}, NAMES, trained_on)
 
 
-def export_cover(network: OccluderNetwork, path: Path) -> str:
-    """Write the occluder network's .onnx file; its sha256. RuntimeError when it answers differently from the network."""
+def export_cover(network: OccluderNetwork, path: Path, trained_on: str) -> None:
+    """Write the occluder network's .onnx file, which keeps what it was `trained_on`. RuntimeError when it answers differently."""
     rng = np.random.default_rng(5)
     cells = rng.normal(0, 0.8, (TRIED, CHANNELS, CELLS, CELLS)).astype(np.float32)
-    return _written(network, path, {"cells": torch.from_numpy(cells)}, ("logit",))
+    _write(network, path, {"cells": torch.from_numpy(cells)}, ("logit",), trained_on)
 
 
-def _written(network: nn.Module, path: Path, given: Mapping[str, Tensor], answers: tuple[str, ...]) -> str:
+def _write(network: nn.Module, path: Path, given: Mapping[str, Tensor], answers: tuple[str, ...], trained_on: str) -> None:
     network.eval()
     with warnings.catch_warnings():
         # The older exporter is meant: the newer one needs a package more and writes the same network.
@@ -61,4 +62,6 @@ def _written(network: nn.Module, path: Path, given: Mapping[str, Tensor], answer
     worst = max(float(np.abs(a - b).max()) for a, b in zip(wanted, said, strict=True))
     if worst > ALIKE:
         raise RuntimeError(f"{path}: the exported network differs from the trained one by {worst:.1e}, more than {ALIKE:.0e}")
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    model = onnx.load(path)
+    onnx.helper.set_model_props(model, {TRAINED_ON: trained_on})
+    onnx.save(model, path)

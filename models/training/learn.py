@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +26,7 @@ GRAIN = 0.05  # most noise that is added, in the patch's own units; half of it c
 NOISES = 200  # patches of noise that are drawn from
 HIDDEN_SHARE = 0.08  # of the patches have something over a part of them
 ELLIPSE_95 = 2.448
+AT_ONCE = 512  # samples that are answered together after training
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +135,19 @@ def train(samples: Samples, epochs: int, seed: int, say: Callable[[str], None]) 
 def answers_of(network: DiscNetwork, samples: Samples) -> Answers:
     """What a network says of samples."""
     network.eval()
-    parts: list[list[np.ndarray]] = []
     with torch.no_grad():
-        for start in range(0, len(samples.patches), 512):
-            rings = unroll(torch.from_numpy(samples.patches[start : start + 512].astype(np.float32)))
-            parts.append([out.numpy() for out in network(rings, torch.from_numpy(samples.seen[start : start + 512]))])
+        parts = [
+            [out.numpy() for out in network(torch.from_numpy(given["rings"]), torch.from_numpy(given["seen"]))]
+            for given in disc_inputs(samples, AT_ONCE)
+        ]
     return Answers(*(np.concatenate([part[k] for part in parts]) for k in range(4)))
+
+
+def disc_inputs(samples: Samples, batch: int) -> Iterator[dict[str, np.ndarray]]:
+    """Samples as the network's file is given them, in their order."""
+    for start in range(0, len(samples.patches), batch):
+        rings = unroll(torch.from_numpy(samples.patches[start : start + batch].astype(np.float32)))
+        yield {"rings": rings.numpy(), "seen": samples.seen[start : start + batch]}
 
 
 def sigmas_off(samples: Samples, said: Answers) -> np.ndarray:

@@ -6,20 +6,15 @@ from pathlib import Path
 
 import numpy as np
 
-from models.training.card import call_ms, curve_table, reliability
-from models.training.export import OPSET
+from models.training.card import origin
+from models.training.figures import call_ms, curve_table, overlap, reliability
+from models.training.occluder_learn import cover_inputs
 from models.training.occluder_network import CHANNELS
-from models.training.occluder_scene import FULL, UNSEEN, CoverSamples, lamp_of_table
+from models.training.occluder_scene import FULL, THINGS, UNSEEN, CoverSamples, lamp_of_table
 from vision.occluders import CELLS, COVERED, HALF_SEEN_MM, ON_RAILS_TOO, STEP_MM
 from vision.runtime import open_model
 
 LEAST = 20  # cells, about a thumb: pictures in which less is covered are told of together only
-
-
-def overlap(truth: np.ndarray, said: np.ndarray) -> float:
-    """Cells in both over cells in either (Jaccard 1901); NaN where both are empty."""
-    either = int(np.count_nonzero(truth | said))
-    return float(np.count_nonzero(truth & said) / either) if either else float("nan")
 
 
 def _cover_rows(samples: CoverSamples, truth: np.ndarray, said: np.ndarray) -> list[str]:
@@ -28,6 +23,7 @@ def _cover_rows(samples: CoverSamples, truth: np.ndarray, said: np.ndarray) -> l
     size = truth.sum(axis=(1, 2))
     rows = [f"| all pictures | {len(truth)} | cells together: IoU {overlap(truth, said):.3f} |"]
     groups = [("all", np.full(len(truth), True))] + [(f"lamp {name}", lamp == name) for name in sorted(set(lamps.values()))]
+    groups += [(f"{name} alone", samples.over == 1 << k) for k, name in enumerate(THINGS)]
     for name, of in groups:
         each = [overlap(truth[k], said[k]) for k in np.flatnonzero(of & (size >= LEAST))]
         if each:
@@ -40,8 +36,15 @@ def _cover_rows(samples: CoverSamples, truth: np.ndarray, said: np.ndarray) -> l
     return rows
 
 
-def cover_card(path: Path, sha256: str, samples: CoverSamples, logit: np.ndarray, trained_on: str) -> str:
-    """The card's text."""
+def logits_of_file(path: Path, samples: CoverSamples) -> np.ndarray:
+    """What a network's file says of samples, (N, CELLS, CELLS)."""
+    session = open_model(path)
+    return np.concatenate([session.run(["logit"], given)[0] for given in cover_inputs(samples)])
+
+
+def cover_card(path: Path, samples: CoverSamples) -> str:
+    """The card's text: figures of the file itself on pictures that it has not learned from."""
+    logit = logits_of_file(path, samples)
     counts = (samples.cover != UNSEEN) & ON_RAILS_TOO
     truth = (samples.cover > FULL // 2) & counts
     chance = 1 / (1 + np.exp(-logit))
@@ -56,10 +59,8 @@ Given the table rectified to {CELLS} x {CELLS} cells of {STEP_MM:.1f} mm (+-{HAL
 how likely a hand, an arm, a cue, a head or another foreign thing covers it from the camera's view. Shadows, discs, powder, lamps
 mirrored in the lacquer and pockets are none.
 
-- Trained on {trained_on}; no picture of a real or path-traced table was used. Again: `make train`.
-- Network: `models/training/occluder_network.py`; opset {OPSET}; {path.stat().st_size / 1e6:.2f} MB.
+{origin(path, "models/training/occluder_network.py")}
 - One picture: {ms:.1f} ms of one core's time, rectification not included (`python -m benchmarks occluders` tells both).
-- sha256 `{sha256}`
 
 ## Figures on tables that it has not learned from
 Covered means more than half of a cell; rails are included. IoU: cells in both over cells in either.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
@@ -78,6 +78,12 @@ def train_cover(samples: CoverSamples, epochs: int, seed: int, say: Callable[[st
     out = descent.mean
     assert isinstance(out, OccluderNetwork)
     return out.to(memory_format=torch.contiguous_format)
+
+
+def cover_inputs(samples: CoverSamples) -> Iterator[dict[str, np.ndarray]]:
+    """Pictures as the network's file is given them, one at a time, in their order."""
+    for cells, cover in zip(samples.cells, samples.cover, strict=True):
+        yield {"cells": features(cells, cover != UNSEEN)[None]}
 
 
 def logits_of(network: OccluderNetwork, samples: CoverSamples) -> np.ndarray:

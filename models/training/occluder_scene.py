@@ -27,6 +27,7 @@ Array = NDArray[Any]
 PICTURES: Final = 12  # of one table
 FINE: Final = 2  # pixels across a cell while bodies are drawn
 RAYS: Final = 3  # across a cell while a table is traced
+THINGS: Final = ("hands and arms", "a cue", "a person", "things put down")  # what may be over a table, by bit
 UNSEEN: Final = 255  # in `cover`: cells outside the picture
 FULL: Final = 250  # in `cover`: a cell that is covered altogether
 DARKEST: Final = 0.003  # light below which a traced table is not smoothed: few rays leave grain in lamps that it mirrors
@@ -35,10 +36,13 @@ HELD_UP_MM: Final = 200.0  # as high up as that, hands no longer dim the sky's l
 
 @dataclass(frozen=True, slots=True)
 class CoverSamples:
-    """`cells` (N, CELLS, CELLS, 3) uint8 BGR; `cover` (N, CELLS, CELLS) uint8: 0..`FULL` share, `UNSEEN`; `scene` (N,) its number."""
+    """`cells` (N, CELLS, CELLS, 3) uint8 BGR; `cover` (N, CELLS, CELLS) uint8: 0..`FULL` share, `UNSEEN`; `over` (N,) uint8: a bit for
+    each of `THINGS`; `scene` (N,) its number.
+    """
 
     cells: NDArray[np.uint8]
     cover: NDArray[np.uint8]
+    over: NDArray[np.uint8]
     scene: NDArray[np.int64]
 
 
@@ -60,28 +64,27 @@ def covers_of(number: int) -> CoverSamples:
     smooth = np.exp(cv2.bilateralFilter(np.log(bare + DARKEST).astype(np.float32), 5, 0.3, 1.5)).astype(np.float64) - DARKEST
     px = scene.optics.to_px(np.c_[centres_mm(CELLS).reshape(-1, 2), np.zeros(CELLS * CELLS)]).reshape(CELLS, CELLS, 2)
     seen = (px >= 0).all(axis=2) & (px[..., 0] <= scene.optics.width - 1) & (px[..., 1] <= scene.optics.height - 1)
-    cells, cover = zip(*(_one(rng, scene, bare if rng.random() < 0.4 else smooth, seen) for _ in range(PICTURES)), strict=True)
-    return CoverSamples(np.stack(cells), np.stack(cover), np.full(PICTURES, number))
+    cells, cover, over = zip(*(_one(rng, scene, bare if rng.random() < 0.4 else smooth, seen) for _ in range(PICTURES)), strict=True)
+    return CoverSamples(np.stack(cells), np.stack(cover), np.array(over, np.uint8), np.full(PICTURES, number))
 
 
-def _bodies(rng: np.random.Generator) -> tuple[list[Array], list[Flat]]:
-    """What is over the table: mostly a hand or two, at times a cue, a person, something put down, or nothing."""
+def _bodies(rng: np.random.Generator) -> tuple[list[Array], list[Flat], int]:
+    """What is over the table: mostly a hand or two, at times a cue, a person, something put down, or nothing; and which of `THINGS`."""
     if rng.random() < 0.2:
-        return [], []
-    rods: list[Array] = []
+        return [], [], 0
+    arms: list[Array] = []
     for _ in range(int(rng.choice([0, 1, 2, 3], p=[0.15, 0.55, 0.25, 0.05]))):
-        rods += arm(rng)
-    if rng.random() < 0.45:
-        rods += cue(rng)
-    if rng.random() < 0.18:
-        rods += person(rng)
-    return rods, [random_flat(rng) for _ in range(int(rng.choice([0, 1, 2], p=[0.75, 0.2, 0.05])))]
+        arms += arm(rng)
+    cues = cue(rng) if rng.random() < 0.45 else []
+    people = person(rng) if rng.random() < 0.18 else []
+    flats = [random_flat(rng) for _ in range(int(rng.choice([0, 1, 2], p=[0.75, 0.2, 0.05])))]
+    return arms + cues + people, flats, sum(bool(some) << k for k, some in enumerate((arms, cues, people, flats)))
 
 
-def _one(rng: np.random.Generator, scene: Scene, bare: Array, seen: Array) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+def _one(rng: np.random.Generator, scene: Scene, bare: Array, seen: Array) -> tuple[NDArray[np.uint8], NDArray[np.uint8], int]:
     eye, lamps = scene.optics.centre_mm, scene.lamps
     level = scene.ambient + sum(lamp[9:12] * lamp[2] for lamp in lamps)
-    rods, flats = _bodies(rng)
+    rods, flats, over = _bodies(rng)
     rows = below(rods, eye[2])
     cells = CELLS * FINE
     height, light = cast(rows, eye, HALF_SEEN_MM, cells, lamps, scene.ambient, scene.wood_light)
@@ -110,7 +113,7 @@ def _one(rng: np.random.Generator, scene: Scene, bare: Array, seen: Array) -> tu
     )
     shares = np.rint(cover * FULL).astype(np.uint8)
     shares[~seen] = UNSEEN
-    return sensor.take(rng, picture), shares
+    return sensor.take(rng, picture), shares, over
 
 
 def _moved(rng: np.random.Generator, cover: Array, light: Array) -> tuple[Array, Array]:

@@ -20,6 +20,12 @@ def joined(parts: list[Record]) -> Record:
     return type(parts[0])(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(parts[0])))
 
 
+def some(record: Record, count: int) -> Record:
+    """So many samples, evenly from all of them."""
+    every = max(1, len(getattr(record, fields(record)[0].name)) // count)
+    return type(record)(*(getattr(record, f.name)[::every][:count] for f in fields(record)))
+
+
 def _path(folder: Path, part: int) -> Path:
     return folder / f"part-{part:04d}.npz"
 

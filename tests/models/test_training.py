@@ -1,5 +1,7 @@
 """A small training from nothing: scenes are right, the network learns, the exported file answers alike."""
 
+import hashlib
+
 import numpy as np
 import pytest
 
@@ -8,12 +10,13 @@ pytest.importorskip("numba", reason="the extra `train` is not installed (make tr
 
 import torch
 
-from models.training.card import calibration, card
+from models.training.card import answers_of_file, calibration, card
 from models.training.dataset import KINDS, POSES, samples_of
 from models.training.export import export
-from models.training.learn import answers_of, make_honest, train, unroll
-from models.training.store import joined
-from vision.discs.eyes import Eyes
+from models.training.learn import answers_of, disc_inputs, make_honest, train, unroll
+from models.training.quantise import quantise
+from models.training.store import joined, some
+from vision.discs.eyes import BATCH, Eyes
 from vision.discs.patches import FIRST_RING, LAST_RING, PER_RADIUS, RAYS, RINGS, SIDE
 
 SCENES = 30
@@ -65,10 +68,26 @@ def test_a_short_training_learns_and_its_export_answers_alike(samples, tmp_path)
     assert losses[-1] < losses[0] - 0.5
     assert make_honest(network, samples) > 0
     path = tmp_path / "discs.onnx"
-    sha256 = export(network, path)
-    text = card(path, sha256, samples, answers_of(network, samples), "a trial run")
-    assert sha256 in text
-    assert "95 % ellipse" in text
+    export(network, path, "a trial run")
+    before, bytes_before = answers_of(network, samples), path.stat().st_size
+    assert answers_of_file(path, samples).shift == pytest.approx(before.shift, abs=1e-3)
+    assert "all of it in numbers of 32 bits" in card(path, samples)
+    quantise(path, disc_inputs(some(samples, 3 * BATCH), BATCH))
+    after = answers_of_file(path, samples)
+    assert 0 < np.abs(after.shift - before.shift).mean() < 0.1
+    assert (after.kind.argmax(axis=1) == before.kind.argmax(axis=1)).mean() > 0.97
+    assert path.stat().st_size < bytes_before
+    text = card(path, samples)
+    assert hashlib.sha256(path.read_bytes()).hexdigest() in text
+    for told in (
+        "Trained on a trial run;",
+        "IR 8; most of the work in numbers of 8 bits",
+        "95 % ellipse",
+        "kind and pose, lamp ",
+        "Curve of the pose",
+        "Not for",
+    ):
+        assert told in text, told
     Eyes(path)
 
 
@@ -79,3 +98,10 @@ def test_calibration_error_of_honest_and_of_boastful_answers():
     wrong = rng.random(4000) < 0.4
     boast[wrong] = np.roll(boast[wrong], 1, axis=1)
     assert calibration(boast, truth)[0] == pytest.approx(0.4, abs=0.05)
+
+
+def test_some_samples_are_taken_evenly(samples):
+    few = some(samples, 10)
+    assert len(few.kind) == len(few.patches) == 10
+    assert np.ptp(few.scene) > SCENES / 2
+    assert len(some(few, 100).kind) == 10

@@ -7,7 +7,8 @@ import cv2
 import numpy as np
 import pytest
 
-from benchmarks.occluders import looks, overlap
+from benchmarks.occluders import looks
+from models.training.figures import overlap
 from rules.errors import InputUnusable
 from tests.vision.test_discs import QUIET, SCENE, camera_of
 from virtual_table import overhead, random_camera, random_look, render_still
@@ -93,7 +94,7 @@ def test_cells_are_found_again_in_the_picture(turned):
     width, height = image.shape[1] // 4, image.shape[0] // 4
     pictured = blank(mask).in_picture(camera, width, height)
     again, _ = rectified(cv2.merge([pictured.astype(np.uint8) * 255] * 3), camera)
-    assert overlap(mask, blank(again[..., 0] > 127)) > 0.9
+    assert overlap(mask, again[..., 0] > 127) > 0.9
 
 
 @pytest.mark.parametrize(("seed", "act"), [(9000, "tidy"), (9005, "tidy"), (9001, "lean"), (9007, "pass_striker")])
@@ -102,7 +103,7 @@ def test_hands_are_told_cell_by_cell(network, seed, act, tmp_path):
     for number, (image, camera, truth) in enumerate(looks(seed, act)):
         cover = network.cover(image, camera)
         if truth.sum() >= 20:
-            overlaps.append(overlap(truth, cover))
+            overlaps.append(overlap(truth, cover.mask))
             shown = overlay(image, camera, cover)
             cv2.imwrite(str(tmp_path / f"{number}.png"), shown)
             green = (shown == (0, 255, 0)).all(axis=2)
