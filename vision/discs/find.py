@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -13,47 +12,40 @@ from numpy.typing import NDArray
 
 from calibration import Camera
 from rules.facts import Pose
-from rules.table import HALF_MM, PIECE_THICKNESS_MM, Kind
+from rules.table import PIECE_THICKNESS_MM, Kind
 from vision.discs.eyes import POSES, Eyes, Opinion
-from vision.discs.fit import NEAR_MM, Fit, Manner, Neighbour, fit_disc
+from vision.discs.fit import Fit, Manner, Neighbour, fit_disc
 from vision.discs.fuse import Place, contradict, fitted_sigma_mm, fuse
 from vision.discs.kinds import wood_light
 from vision.discs.lamp import DOUBT, lamp_pull, without_pull
-from vision.discs.regions import FOOT_MM, MIRRORED_FOOT_MM
-from vision.discs.select import OVERLAP, Chosen, choose, on_surface
+from vision.discs.looks import (
+    WORTH_A_LOOK,
+    Ask,
+    Look,
+    against_rails,
+    beside,
+    best_around,
+    doubt_of,
+    first_looks,
+    is_impossible,
+    seconded,
+    spread_mm,
+)
+from vision.discs.select import Chosen, choose
 from vision.discs.solid import solid_of
 from vision.discs.topview import view_from_above
 
 Array = NDArray[np.float64]
-# The network's opinions on places (N, 2) mm that may hold flat discs of these kinds, in the picture at hand.
-Ask = Callable[[Array, list[Kind]], list[Opinion]]
+
 
 CLOSE_LOOK_MM: Final = 0.6  # nearer pixels share grain and colour mosaic, and add time but hardly evidence
-FIRST_LOOK_MM: Final = 0.9  # the first fit only has to tell upper from lower edge: pixels this far apart will do
-FIRST_STIFFNESS: Final = 30.0  # of the first fit's appearance, see `fit_disc`
-FIRST_STEPS: Final = 8  # enough to come within the final fit's reach
-FIRST_CONVERGED_MM: Final = 0.05  # the same
-FIRST_MARGIN_MM: Final = -1.5  # of neighbours in the first fit: their places are some millimetres off
-HOLE_SAYS: Final = 0.2  # weight of the hole's contrast against the cost of the whole, both as ratios
-RAIL_SAYS: Final = 0.15  # of two such places the one touching a rail: discs start there, and stay there when they run into it
-AT_RAIL_MM: Final = 0.7  # counts as touching: the doubt of a poor fit
-LEAST_HOLE: Final = 0.1  # contrast that says no more than none
-EDGES_SAY: Final = 0.2  # weight of the place's sharpness against the cost of the whole, both as ratios
-APART_MM: Final = 1.0  # places further apart than this don't lead to the same fit
-SAME_MM: Final = 0.6  # and closer than this the closest look makes one of them
-OPEN: Final = 0.2  # difference of doubt in the first look that a closer look may turn round
 LEAST_EVIDENCE: Final = 0.35  # candidate score times the hole's contrast in sigmas
 SHADOW_REDNESS: Final = -0.08  # a shadow on wood keeps the wood's colour, 0 within 0.05; black paint is greyer, about -0.4
 SHADOWY_EVIDENCE: Final = 0.9  # of what may be a shadow
-LIKELY: Final = 0.05  # difference of doubt within which two places are hardly told apart
 RIVAL_LIKELY: Final = 0.1  # the same for two closest looks: what is still open then is really hard to tell
-LEAST_SHIFT_MM: Final = 1.0  # below this upper and lower edge lie within the fit's reach of each other
-MOVED_MM: Final = 1.0  # a neighbour that moved further makes a new first look worth while
-RAIL_PULL_MM: Final = 8.0  # a circle taken for the rim of a disc at a rail lies at most about this far off
 TILTED_SIGMA_MM: Final = 3.0  # of a disc on a pocket's edge or on its side, whose place is the middle of what is seen
 STACKED_SIGMA_MM: Final = 0.4  # how far a piece that lies on another may be tilted out of place
 SURE_DISC: Final = 0.9  # probability from which the network's word that a doubtful circle is a disc is taken
-MAY_BE_DISC: Final = 0.2  # and from which it gets a closer look: a circle may lie 6 mm beside its disc, farther than the network sees well
 CERTAIN_DISC: Final = 0.99  # probability from which it outweighs a hole that geometry does not see
 SURE_POSE: Final = 0.75  # probability from which the network's word on how a disc lies is taken
 # A raised disc shows by how much wall is below it, on the camera's side; where a neighbour stands there, hardly anything tells.
@@ -82,98 +74,6 @@ class Found:
     hole: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """A first fit: place, foot, how little it convinces, how far other likely places lie from it (rms per axis, mm), and the
-    likeliest other place that a closer look may prefer.
-    """
-
-    x_mm: float
-    y_mm: float
-    foot_mm: float
-    doubt: float = math.inf
-    spread_mm: float = 0.0
-    rival: _Look | None = None
-
-
-def _near(looks: list[_Look], chosen: list[Chosen], index: int, refused: Collection[int] = ()) -> list[Neighbour]:
-    """The other discs that may share pixels with one."""
-    here = looks[index]
-    return [
-        Neighbour(look.x_mm, look.y_mm, one.kind, one.base_mm)
-        for other, (look, one) in enumerate(zip(looks, chosen, strict=True))
-        if other != index and other not in refused and math.hypot(here.x_mm - look.x_mm, here.y_mm - look.y_mm) < NEAR_MM
-    ]
-
-
-def _first_look(image: NDArray[np.uint8], camera: Camera, one: Chosen, near: list[Neighbour]) -> _Look:
-    """The likeliest place by quick, stiff fits from the candidate's place and from further away from the camera's foot.
-
-    A candidate may have taken the lower edge, or something between both, for the upper one.
-    """
-    place = np.array([one.x_mm, one.y_mm])
-    shift = (place - camera.centre_mm[:2]) * (solid_of(one.kind).height_mm / camera.centre_mm[2])
-    parts = np.arange(0.0, 1.01, 0.5) if np.hypot(*shift) > LEAST_SHIFT_MM else np.zeros(1)
-    starts = [*(place + parts[:, None] * shift), *one.rivals]
-    if one.pose == "flat":
-        starts += _against_rails(place, solid_of(one.kind).radius_mm)
-    looks = [_look(image, camera, one, near, float(x), float(y), FOOT_MM) for x, y in starts]
-    best = min(looks, key=lambda look: look.doubt)
-    if one.glaring:
-        looks.append(_look(image, camera, one, near, best.x_mm, best.y_mm, MIRRORED_FOOT_MM))
-        best = min(looks, key=lambda look: look.doubt)
-    if not math.isfinite(best.doubt):
-        return best
-    away = [look for look in looks if math.hypot(look.x_mm - best.x_mm, look.y_mm - best.y_mm) > APART_MM]
-    rival = min(away, key=lambda look: look.doubt, default=_Look(0.0, 0.0, FOOT_MM))
-    return replace(best, spread_mm=_spread_mm(best, looks, LIKELY), rival=rival if rival.doubt < best.doubt + OPEN else None)
-
-
-def _spread_mm(best: _Look, looks: list[_Look], likely_within: float) -> float:
-    likely = np.array([math.exp((best.doubt - look.doubt) / likely_within) for look in looks])
-    apart = np.array([(look.x_mm - best.x_mm) ** 2 + (look.y_mm - best.y_mm) ** 2 for look in looks])
-    apart[apart < SAME_MM**2] = 0.0
-    return math.sqrt(float((likely * apart).sum() / likely.sum()) / 2)
-
-
-def _against_rails(place: Array, radius_mm: float) -> list[Array]:
-    """The places near one where a disc touches a rail: there shadow and rail blur the outline, and discs often lie there."""
-    limit = HALF_MM - radius_mm
-    close = np.abs(np.abs(place) - limit) < RAIL_PULL_MM
-    return [np.where(close, np.sign(place) * limit, place)] if close.any() else []
-
-
-def _look(image: NDArray[np.uint8], camera: Camera, one: Chosen, near: list[Neighbour], x_mm: float, y_mm: float, foot_mm: float) -> _Look:
-    stride = max(1, round(camera.px_per_mm(x_mm, y_mm) * FIRST_LOOK_MM))
-    quick = Manner(one.base_mm, stride, FIRST_STIFFNESS, foot_mm, FIRST_MARGIN_MM, FIRST_STEPS, FIRST_CONVERGED_MM)
-    fit = fit_disc(image, camera, x_mm, y_mm, one.kind, near, quick)
-    if fit is None or _impossible(one, fit) or _overlaps(fit, near):
-        return _Look(x_mm, y_mm, foot_mm)
-    return _Look(fit.x_mm, fit.y_mm, foot_mm, _doubt(fit))
-
-
-def _doubt(fit: Fit) -> float:
-    """A wrong place explains the light hardly worse, but it has no hole, and fewer edges, where the solid has them."""
-    shown = HOLE_SAYS * math.log(max(fit.hole, LEAST_HOLE)) - EDGES_SAY * math.log(fit.sharp_mm)
-    return math.log(fit.cost) - shown - RAIL_SAYS * _at_rail(fit)
-
-
-def _at_rail(fit: Fit) -> bool:
-    return abs(max(abs(fit.x_mm), abs(fit.y_mm)) + fit.radius_mm - HALF_MM) < AT_RAIL_MM
-
-
-def _impossible(one: Chosen, fit: Fit) -> bool:
-    return one.pose == "flat" and not on_surface(fit.x_mm, fit.y_mm, fit.radius_mm)
-
-
-def _overlaps(fit: Fit, near: list[Neighbour]) -> bool:
-    """Whether a fit lies where another disc is; those may still be some millimetres off themselves."""
-    return any(
-        math.hypot(fit.x_mm - other.x_mm, fit.y_mm - other.y_mm) < OVERLAP * (fit.radius_mm + solid_of(other.kind).radius_mm)
-        for other in near
-    )
-
-
 def _confirmed(one: Chosen, fit: Fit) -> bool:
     """Whether circle and fit together show a disc: shadows and stains have a rim, but no hole in its middle.
 
@@ -185,40 +85,23 @@ def _confirmed(one: Chosen, fit: Fit) -> bool:
     return one.candidate.score * fit.hole >= (SHADOWY_EVIDENCE if shadowy else LEAST_EVIDENCE)
 
 
-def _first_looks(image: NDArray[np.uint8], camera: Camera, chosen: list[Chosen]) -> list[_Look]:
-    rough = [_Look(one.x_mm, one.y_mm, FOOT_MM) for one in chosen]
-    looks = list(rough)
-    for index, one in enumerate(chosen):
-        if one.pose != "on_edge":
-            looks[index] = _first_look(image, camera, one, _near(looks, chosen, index))
-    moved = [math.hypot(look.x_mm - was.x_mm, look.y_mm - was.y_mm) > MOVED_MM for look, was in zip(looks, rough, strict=True)]
-    for index, one in enumerate(chosen):
-        here = looks[index]
-        # Only those seen later moved under this one's first look.
-        beside = any(
-            moved[other] and math.hypot(here.x_mm - looks[other].x_mm, here.y_mm - looks[other].y_mm) < NEAR_MM
-            for other in range(index + 1, len(chosen))
-        )
-        if beside and one.pose != "on_edge":
-            looks[index] = _first_look(image, camera, one, _near(looks, chosen, index))
-    return looks
-
-
-def _final(image: NDArray[np.uint8], camera: Camera, one: Chosen, look: _Look, near: list[Neighbour]) -> tuple[Fit | None, _Look]:
+def _final(
+    image: NDArray[np.uint8], camera: Camera, one: Chosen, look: Look, near: list[Neighbour], ask: Ask | None
+) -> tuple[Fit | None, Look]:
     """The fit with all pixels, and what is left of the first look's doubt; a rival place is looked at as closely."""
     stride = max(1, round(camera.px_per_mm(look.x_mm, look.y_mm) * CLOSE_LOOK_MM))
     closely = Manner(one.base_mm, stride, foot_mm=look.foot_mm)
-    sound: list[tuple[bool, _Look, Fit]] = []
+    sound: list[tuple[bool, Look, Fit]] = []
     for first in (look, look.rival) if look.rival else (look,):
         fit = fit_disc(image, camera, first.x_mm, first.y_mm, one.kind, near, closely)
-        if fit is not None and not _impossible(one, fit):
+        if fit is not None and not is_impossible(one, fit):
             # Both looks count: the stiff one is less easily talked into a wrong place, the free one sees more.
-            doubt = _doubt(fit) + (first.doubt if look.rival else 0.0)
-            sound.append((not _confirmed(one, fit), _Look(fit.x_mm, fit.y_mm, look.foot_mm, doubt), fit))
+            here = Look(fit.x_mm, fit.y_mm, look.foot_mm, doubt_of(fit) + (first.doubt if look.rival else 0.0))
+            sound.append((not _confirmed(one, fit), seconded(ask, one, [here])[0] if look.rival else here, fit))
     if not sound:
         return None, look
     _, best, fit = min(sound, key=lambda found: (found[0], found[1].doubt))
-    spread = _spread_mm(best, [found[1] for found in sound], RIVAL_LIKELY) if len(sound) > 1 else look.spread_mm
+    spread = spread_mm(best, [found[1] for found in sound], RIVAL_LIKELY) if len(sound) > 1 else look.spread_mm
     return fit, replace(best, spread_mm=spread)
 
 
@@ -228,7 +111,7 @@ def find_discs(image: NDArray[np.uint8], camera: Camera, network: Eyes | None) -
     wood = wood_light(view)
     ask: Ask | None = None if network is None else partial(network.look, image, camera, wood=wood, mirrored_too=True)
     chosen = _screened(ask, choose(view, camera, wood))
-    looks = _first_looks(image, camera, chosen)
+    looks = first_looks(image, camera, chosen, ask)
     found: list[Found] = []
     fits: list[tuple[int, Fit]] = []
     refused: set[int] = set()
@@ -236,12 +119,12 @@ def find_discs(image: NDArray[np.uint8], camera: Camera, network: Eyes | None) -
     for index, one in reversed(list(enumerate(chosen))):
         look = looks[index]
         if one.pose == "on_edge":
-            candidate = one.candidate
-            found.append(Found(one.kind, one.pose, one.x_mm, one.y_mm, TILTED_SIGMA_MM, candidate.rim, candidate.hole))
+            found.append(_on_edge(one))
             continue
-        fit, settled = _final(image, camera, one, look, _near(looks, chosen, index, refused))
+        fit, settled = _final(image, camera, one, look, beside(looks, chosen, index, refused), ask)
         if fit is None or not (_confirmed(one, fit) or _recognised(ask, one, fit)):
             refused.add(index)
+            found += [_on_edge(one)] if one.hangs else []
             continue
         looks[index] = settled
         fits.append((index, fit))
@@ -253,7 +136,7 @@ def find_discs(image: NDArray[np.uint8], camera: Camera, network: Eyes | None) -
         places.append(Place(x, y, fitted_sigma_mm(fit.sigma_mm, spread, camera.px_per_mm(x, y))))
     opinions = _opinions(ask, [chosen[index] for index, _ in fits], places)
     for (index, _), place, opinion in zip(fits, places, opinions, strict=True):
-        one, near = chosen[index], _near(looks, chosen, index, refused)
+        one, near = chosen[index], beside(looks, chosen, index, refused)
         if one.doubtful and (opinion is None or opinion.disc < SURE_DISC):
             continue
         if ask is not None and opinion is not None and _is_doubted(place, opinion):
@@ -263,16 +146,26 @@ def find_discs(image: NDArray[np.uint8], camera: Camera, network: Eyes | None) -
     return found
 
 
+def _on_edge(one: Chosen) -> Found:
+    return Found(one.kind, "on_edge", one.x_mm, one.y_mm, TILTED_SIGMA_MM, one.candidate.rim, one.candidate.hole)
+
+
 def _screened(ask: Ask | None, chosen: list[Chosen]) -> list[Chosen]:
-    """Without the doubtful ones that the network takes for no disc; a worn rim or a dark hole leaves geometry little to go by."""
+    """Without the doubtful ones that the network takes for no disc; a worn rim or a dark hole leaves geometry little to go by.
+
+    A doubtful circle may lie beside its disc: it is moved to the place around it that looks most like one.
+    """
     doubtful = [one for one in chosen if one.doubtful]
     if not doubtful:
         return chosen
     sure = [one for one in chosen if not one.doubtful]
     if ask is None:
         return sure
-    opinions = ask(np.array([(one.x_mm, one.y_mm) for one in doubtful]), [one.kind for one in doubtful])
-    return sure + [one for one, opinion in zip(doubtful, opinions, strict=True) if opinion.disc >= MAY_BE_DISC]
+    for one in doubtful:
+        (x, y), disc = best_around(ask, one, one.kind)
+        if disc >= WORTH_A_LOOK:
+            sure.append(replace(one, x_mm=x, y_mm=y))
+    return sure
 
 
 def _recognised(ask: Ask | None, one: Chosen, fit: Fit) -> bool:
@@ -304,9 +197,9 @@ def _looked_at_again(
     here = np.array([place.x_mm, place.y_mm])
     starts = [here + share * opinion.shift_mm for share in FARTHER]
     best, gap = (place, opinion), float(np.hypot(*opinion.shift_mm)) * NEARER
-    for x, y in [*starts, *_against_rails(starts[0], solid_of(one.kind).radius_mm)]:
+    for x, y in [*starts, *against_rails(starts[0], solid_of(one.kind).radius_mm)]:
         fit = fit_disc(image, camera, x, y, one.kind, near, Manner(one.base_mm, stride))
-        if fit is None or _impossible(one, fit):
+        if fit is None or is_impossible(one, fit):
             continue
         there = Place(fit.x_mm, fit.y_mm, fitted_sigma_mm(fit.sigma_mm, 0.0, camera.px_per_mm(fit.x_mm, fit.y_mm)))
         second = ask(np.array([(fit.x_mm, fit.y_mm)]), [one.kind])[0]

@@ -29,6 +29,7 @@ OVERLAP: Final = 0.80  # two discs' axes are never nearer than this share of the
 GLARE: Final = 1.6  # times the wood's median light: more than grain and uneven lamps make
 GLARE_REACH_MM: Final = 8.0  # around the rim
 OUTSIDE_MM: Final = 3.0  # a flat disc's rim may seem this far within the rail
+CIRCLE_OFF_MM: Final = 4.0  # a circle lies this far off its disc's axis, and more where the disc is dark
 EDGE_MM: Final = 3.0  # a pocket's own rim is rounded and its projection this uncertain
 LEAST_ON_WOOD: Final = 0.12  # share of a face that stands over the table when a disc hangs on a pocket's edge
 
@@ -38,7 +39,7 @@ class Chosen:
     """A candidate taken for a disc: rough axis in mm (on the surface it lies on), kind, pose, height of that surface in mm.
 
     `glaring`: the table around it mirrors a lamp; `redness`: see `kinds.look`; `rivals`: axes (x, y) of overlapping circles that
-    scored nearly as well; `doubtful`: no disc unless the network says so.
+    scored nearly as well; `doubtful`: no disc unless the network says so; `hangs`: on a pocket's edge if it turns out not to lie flat.
     """
 
     candidate: Candidate
@@ -51,6 +52,7 @@ class Chosen:
     redness: float
     rivals: tuple[tuple[float, float], ...] = ()
     doubtful: bool = False
+    hangs: bool = False
 
 
 def axis_mm(camera: Camera, one: Candidate, base_mm: float = 0.0) -> tuple[float, float]:
@@ -82,10 +84,10 @@ def _glaring(view: TopView, one: Candidate, wood: Array) -> bool:
     return bool(bright > GLARE * wood.mean())
 
 
-def on_surface(x_mm: float, y_mm: float, radius_mm: float) -> bool:
-    """Whether a flat disc can lie there: inside the rails, its axis not over a pocket."""
-    limit = HALF_MM - radius_mm + OUTSIDE_MM
-    return abs(x_mm) <= limit and abs(y_mm) <= limit and _from_pocket(np.array([[x_mm, y_mm]]))[0] > 0
+def on_surface(x_mm: float, y_mm: float, radius_mm: float, off_mm: float) -> bool:
+    """Whether a flat disc can lie there: inside the rails, its axis not over a pocket. `off_mm`: how far off the place may be."""
+    limit = HALF_MM - radius_mm + OUTSIDE_MM + off_mm
+    return abs(x_mm) <= limit and abs(y_mm) <= limit and _from_pocket(np.array([[x_mm, y_mm]]))[0] > -off_mm
 
 
 def _from_pocket(points_mm: Array) -> Array:
@@ -110,15 +112,20 @@ def _hangs_on_edge(camera: Camera, places: Array, light: Array, wood: Array) -> 
 def _pose(camera: Camera, one: Candidate, places: Array, light: Array, wood: Array) -> tuple[Pose, float] | None:
     """How a candidate lies and the height of what it lies on; None when it is no disc on the table."""
     x, y = axis_mm(camera, one)
-    if on_surface(x, y, one.solid.radius_mm):
+    over = _from_pocket(np.array([[x, y]]))[0] <= 0
+    if on_surface(x, y, one.solid.radius_mm, CIRCLE_OFF_MM) and (not over or _hangs_on_edge(camera, places, light, wood)):
         return "flat", 0.0
     if one.large or one.score < LEAST_RAISED:
         return None
     if _on_rail(*axis_mm(camera, one, RAIL_HEIGHT_MM)):
         return "on_rail", RAIL_HEIGHT_MM
-    if _from_pocket(np.array([[x, y]]))[0] <= 0 and _hangs_on_edge(camera, places, light, wood):
-        return "on_edge", 0.0
-    return None
+    return ("on_edge", 0.0) if _may_hang(camera, one, places, light, wood) else None
+
+
+def _may_hang(camera: Camera, one: Candidate, places: Array, light: Array, wood: Array) -> bool:
+    """Whether a circle may be a piece that hangs on a pocket's edge."""
+    over = _from_pocket(np.array([axis_mm(camera, one)]))[0] <= 0
+    return bool(over) and not one.large and one.score >= LEAST_RAISED and _hangs_on_edge(camera, places, light, wood)
 
 
 def _is_doubtful(one: Candidate) -> bool:
@@ -149,7 +156,8 @@ def choose(view: TopView, camera: Camera, wood: Array) -> list[Chosen]:
         x, y = axis_mm(camera, one, base)
         over = _overlapped(chosen, x, y, one.solid.radius_mm)
         if over is None:
-            chosen.append(Chosen(one, x, y, kind, pose, base, _glaring(view, one, wood), redness, doubtful=doubtful))
+            hangs = pose == "flat" and _may_hang(camera, one, places, light, wood)
+            chosen.append(Chosen(one, x, y, kind, pose, base, _glaring(view, one, wood), redness, doubtful=doubtful, hangs=hangs))
             continue
         first = chosen[over]
         if doubtful and not first.doubtful:

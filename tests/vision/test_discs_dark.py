@@ -1,0 +1,31 @@
+"""Dark pieces that geometry alone mistakes for their own shadow or overlooks on a pocket's edge."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.filmed import Studio
+from virtual_table import Spot
+from vision.detect import detect
+
+# By studio: seeds of the camera, the lamp and the table that each was first seen under.
+PLACES = {
+    7606: ((-432.4, 304.0),),  # an open place, the shadow of one lamp beside it
+    7615: ((-306.0, 452.0), (-485.0, 421.0)),  # only the shadow's circle is seen; beside a mouth, only a large circle
+    7620: ((-437.0, -384.4),),  # a millimetre from the hole
+    7623: ((384.0, 435.0),),  # a millimetre from the hole, the shadow on the wood behind it
+}
+
+
+@pytest.mark.parametrize("seed", PLACES)
+def test_a_black_piece_is_found_where_it_lies_and_not_where_its_shadow_does(seed):
+    studio = Studio(seed)
+    places = [*PLACES[seed], (150.0, -60.0)]
+    studio.renderer.rest([Spot(f"b{k}", "black", x, y, 0.0, 0.0) for k, (x, y) in enumerate(places)])
+    found = detect(studio.renderer.frame(), studio.camera).discs
+    assert len(found) == len(places)
+    for place in places:
+        nearest = min(found, key=lambda one: np.hypot(one.x_mm - place[0], one.y_mm - place[1]))
+        assert np.hypot(nearest.x_mm - place[0], nearest.y_mm - place[1]) < 1.5
+        assert nearest.kind == "black"
