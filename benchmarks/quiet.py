@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import time
 from collections import Counter
 
 import cv2
@@ -27,8 +28,8 @@ from vision.watcher import Watcher
 AWAY_MM = 10.0  # two thirds of a piece's radius: not where it is
 
 
-def watch(table: VirtualTable, seconds: float) -> tuple[Watcher, list[Stroke | Incident]]:
-    """Push so many seconds of a virtual table through calibration, detector and follower: what was told.
+def watch(table: VirtualTable, seconds: float, spent_ms: list[float] | None = None) -> tuple[Watcher, list[Stroke | Incident]]:
+    """Push so many seconds of a virtual table through calibration, detector and follower: what was told, and each frame's time.
 
     Raises
     ------
@@ -41,7 +42,10 @@ def watch(table: VirtualTable, seconds: float) -> tuple[Watcher, list[Stroke | I
     watcher = Watcher(Camera(find_table([frame.image], lens).calibration), sides=("S", "N"))
     facts: list[Stroke | Incident] = []
     while frame is not None and frame.t_ns < seconds * 1e9:
+        began = time.thread_time()
         facts += watcher.push(frame.image, frame.t_ns, frame.seq)
+        if spent_ms is not None:
+            spent_ms.append(1e3 * (time.thread_time() - began))
         frame = table.next_frame()
     return watcher, facts + watcher.finish()
 

@@ -13,10 +13,13 @@ import math
 import resource
 import time
 from collections import defaultdict
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.truth import kind_of, lens_of, load, nearest_pairs
 from calibration.camera import Calibration, Camera
@@ -24,7 +27,7 @@ from calibration.coarse import South
 from calibration.find import find_table
 from device.images import read_image
 from rules.errors import InputUnusable
-from rules.facts import SeenDisc
+from rules.facts import SeenDisc, SeenDiscs
 from vision.detect import detect
 
 MATCH_MM = 12.0  # a report further from every true disc than this is a phantom
@@ -32,6 +35,7 @@ HIDDEN_SHARE = 0.2  # more hidden than this is not demanded
 ELLIPSE_95 = 2.448  # 95 % of a two-dimensional Gaussian lies within 2.448 sigma
 BANDS_MM = (0.25, 0.7, 1.0, 2.0, 15.0)
 ZONES = {"own_zone_S": "S", "own_zone_N": "N", "own_zone_W": "W", "own_zone_E": "E", "circle": "circle"}
+Detector = Callable[[NDArray[np.uint8], Camera], SeenDiscs]
 POSES = {"tilted_on_pocket_edge": "on_edge"}
 
 
@@ -69,6 +73,7 @@ class Tally:
         self.grid: list[tuple[float, float]] = []
         self.dark: dict[float, dict[str, int]] = {band: {"right": 0, "wrong": 0, "close": 0} for band in BANDS_MM}
         self.rows: list[tuple[float, str]] = []
+        self.look_ms: list[float] = []
 
     def disc(self, truth: dict[str, Any], true: dict[str, Any], found: SeenDisc, distance: float) -> None:
         """One demanded disc that was found."""
@@ -91,6 +96,36 @@ class Tally:
                 self.dark[band]["close"] += 1
             else:
                 self.dark[band]["right" if (given > 0) == (clearance >= 0) else "wrong"] += 1
+
+    def still(self, truth: dict[str, Any], image: NDArray[np.uint8], camera: Camera, detector: Detector) -> tuple[int, int, float]:
+        """Look at one picture and count: how many discs are paired, how many are phantoms, and the largest error."""
+        began = time.thread_time()
+        found = detector(image, camera).discs
+        self.look_ms.append(1e3 * (time.thread_time() - began))
+        return self.picture(truth, found)
+
+    def picture(self, truth: dict[str, Any], found: list[SeenDisc]) -> tuple[int, int, float]:
+        """The same of what was found in one picture."""
+        pieces, demanded = pieces_of(truth)
+        self.count["demanded"] += len(demanded)
+        places = np.array([(t["x_mm"], t["y_mm"]) for t in pieces]).reshape(-1, 2)
+        pairs = nearest_pairs(places, np.array([(f.x_mm, f.y_mm) for f in found]).reshape(-1, 2), MATCH_MM)
+        worst = 0.0
+        for i in demanded:
+            if i not in pairs:
+                self.count["missed"] += 1
+                continue
+            j, distance = pairs[i]
+            self.count["found"] += 1
+            worst = max(worst, distance)
+            self.disc(truth, pieces[i], found[j], distance)
+        for i, (j, _) in pairs.items():
+            if pieces[i]["pose"] != "flat":
+                pose = POSES.get(pieces[i]["pose"], pieces[i]["pose"])
+                self.count["other_pose_right" if found[j].pose == pose else "other_pose_wrong"] += 1
+        phantoms = len(found) - len(pairs)
+        self.count["phantoms"] += phantoms
+        return len(pairs), phantoms, worst
 
     def result(self) -> dict[str, Any]:
         """Everything as one JSON object."""
@@ -119,50 +154,44 @@ class Tally:
         }
 
 
-def one(tally: Tally, truth: dict[str, Any], image_path: Path, *, with_lens: bool, geometry_alone: bool, verbose: bool) -> None:
+def pieces_of(truth: dict[str, Any]) -> tuple[list[dict[str, Any]], list[int]]:
+    """Discs that a picture shows, and which of them must be found."""
+    pieces = [t for t in truth["pieces"] if t["pose"] != "in_pocket_bag"]
+    return pieces, [i for i, t in enumerate(pieces) if t["pose"] == "flat" and t.get("occluded_fraction", 0) <= HIDDEN_SHARE]
+
+
+def one(tally: Tally, truth: dict[str, Any], image_path: Path, detector: Detector, *, with_lens: bool, verbose: bool) -> None:
     """Measure one picture."""
     tally.count["images"] += 1
     true_cam = true_camera(truth)
-    pieces = [t for t in truth["pieces"] if t["pose"] != "in_pocket_bag"]
-    demanded = [i for i, t in enumerate(pieces) if t["pose"] == "flat" and t.get("occluded_fraction", 0) <= HIDDEN_SHARE]
-    tally.count["demanded"] += len(demanded)
     start = time.perf_counter()
     image = read_image(image_path)
     try:
         fit = find_table([image], lens_of(truth) if with_lens else None, south=south_of(true_cam))
     except InputUnusable as error:
         tally.count["refused"] += 1
-        tally.count["missed"] += len(demanded)
+        tally.picture(truth, [])
         tally.rows.append((99.0, f"{image_path.name}: refused: {error}"))
         return
     camera = Camera(fit.calibration)
     tally.grid.append(grid_error_mm(camera, true_cam))
-    found = detect(image, camera, geometry_alone=geometry_alone).discs
+    paired, phantoms, worst = tally.still(truth, image, camera, detector)
     seconds = time.perf_counter() - start
-    places = np.array([(t["x_mm"], t["y_mm"]) for t in pieces]).reshape(-1, 2)
-    pairs = nearest_pairs(places, np.array([(f.x_mm, f.y_mm) for f in found]).reshape(-1, 2), MATCH_MM)
-    worst = 0.0
-    for i in demanded:
-        if i not in pairs:
-            tally.count["missed"] += 1
-            continue
-        j, distance = pairs[i]
-        tally.count["found"] += 1
-        worst = max(worst, distance)
-        tally.disc(truth, pieces[i], found[j], distance)
-    for i, (j, _) in pairs.items():
-        if pieces[i]["pose"] != "flat":
-            pose = POSES.get(pieces[i]["pose"], pieces[i]["pose"])
-            tally.count["other_pose_right" if found[j].pose == pose else "other_pose_wrong"] += 1
-    phantoms = len(found) - len(pairs)
-    tally.count["phantoms"] += phantoms
     row = (
-        f"{image_path.name}: {len(pairs)}/{len(pieces)} paired, {phantoms} phantoms, worst {worst:.2f} mm, "
+        f"{image_path.name}: {paired}/{len(pieces_of(truth)[0])} paired, {phantoms} phantoms, worst {worst:.2f} mm, "
         f"calibration {tally.grid[-1][0]:.3f} mm, {seconds:.1f} s"
     )
     tally.rows.append((worst + 10 * phantoms, row))
     if verbose:
         print(row, flush=True)
+
+
+def stills_in(folder: Path, only: str = "") -> Iterator[tuple[Path, Path]]:
+    """Truth and picture of each still whose name holds that."""
+    for path in sorted(folder.glob("*.json")):
+        image = next((p for p in (path.with_suffix(s) for s in (".png", ".jpg", ".jpeg")) if p.exists()), None)
+        if image is not None and only in path.name:
+            yield path, image
 
 
 def main(argv: list[str]) -> None:
@@ -176,10 +205,9 @@ def main(argv: list[str]) -> None:
     parser.add_argument("-v", action="store_true", help="a line a picture")
     args = parser.parse_args(argv)
     tally = Tally()
-    for path in sorted(args.folder.glob("*.json")):
-        image = next((p for p in (path.with_suffix(s) for s in (".png", ".jpg", ".jpeg")) if p.exists()), None)
-        if image is not None and args.only in path.name:
-            one(tally, load(path), image, with_lens=not args.no_lens, geometry_alone=args.geometry_alone, verbose=args.v)
+    detector = partial(detect, geometry_alone=args.geometry_alone)
+    for path, image in stills_in(args.folder, args.only):
+        one(tally, load(path), image, detector, with_lens=not args.no_lens, verbose=args.v)
     result = json.dumps(tally.result(), indent=1)
     print(result)
     if args.json:

@@ -37,7 +37,7 @@ NEAR_LINE_MM = 6.0  # a striker that stays further out than this on its way back
 
 def kind_of(truth_kind: str) -> Kind:
     """The truth files call the striker by its Latvian name."""
-    kinds: dict[str, Kind] = {"ripa": "striker", "red": "red", "black": "black"}
+    kinds: dict[str, Kind] = {"ripa": "striker", "striker": "striker", "red": "red", "black": "black"}
     return kinds[truth_kind]
 
 
