@@ -19,7 +19,7 @@ Given = dict[str, np.ndarray]
 LAYERS: Final = ("/look/look.1/", "/look/look.2/", "/gather/")
 
 
-class _Shown(CalibrationDataReader):  # type: ignore[misc]  # onnxruntime brings no types
+class _Shown(CalibrationDataReader):
     """What a network is shown so that its numbers' ranges are known."""
 
     def __init__(self, given: Iterable[Given]) -> None:
