@@ -17,8 +17,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.ablation import classical, network_alone
 from benchmarks.truth import camera_of, nearest_pairs
 from calibration import Camera
+from rules.facts import SeenDiscs
 from rules.table import PIECE_DIAMETER_MM, Kind
 from virtual_table import overhead, random_look, render_still
 from virtual_table.layout import scattered
@@ -62,31 +64,16 @@ def blobs(image: NDArray[np.uint8], camera: Camera) -> Places:
     return TopView.to_mm(np.array([key.pt for key in keys])) if keys else np.zeros((0, 2))
 
 
-def ours(image: NDArray[np.uint8], camera: Camera) -> Places:
-    """This product on a single still."""
-    return np.array([(disc.x_mm, disc.y_mm) for disc in detect(image, camera).discs]).reshape(-1, 2)
+def places(seen: SeenDiscs) -> Places:
+    """Where the discs are."""
+    return np.array([(disc.x_mm, disc.y_mm) for disc in seen.discs]).reshape(-1, 2)
 
 
-def geometry(image: NDArray[np.uint8], camera: Camera) -> Places:
-    """The same without its network."""
-    return np.array([(disc.x_mm, disc.y_mm) for disc in detect(image, camera, geometry_alone=True).discs]).reshape(-1, 2)
-
-
-def network(image: NDArray[np.uint8], camera: Camera) -> Places:
-    """The network's word alone about every disc that geometry has found."""
-    found = detect(image, camera, geometry_alone=True).discs
-    near = np.array([(disc.x_mm, disc.y_mm) for disc in found]).reshape(-1, 2)
-    wood = wood_light(view_from_above(image, camera))
-    return seen_from(near, image, camera, [disc.kind for disc in found], wood, mirrored_too=True)
-
-
-def seen_from(
-    near: Places, image: NDArray[np.uint8], camera: Camera, kinds: list[Kind], wood: Places, *, mirrored_too: bool = False
-) -> Places:
+def seen_from(near: Places, image: NDArray[np.uint8], camera: Camera, kinds: list[Kind], wood: Places) -> Places:
     """Where the network puts discs that are thought to be near these places."""
     look = eyes()
     assert look is not None
-    return near + np.array([one.shift_mm for one in look.look(image, camera, near, kinds, wood, mirrored_too=mirrored_too)])
+    return near + np.array([one.shift_mm for one in look.look(image, camera, near, kinds, wood)])
 
 
 def main(argv: list[str]) -> None:
@@ -96,9 +83,9 @@ def main(argv: list[str]) -> None:
     optics = overhead()
     camera = camera_of(optics)
     methods: dict[str, Callable[[NDArray[np.uint8], Camera], Places]] = {
-        "detect": ours,
-        "by geometry alone": geometry,
-        "by network alone": network,
+        "detect": lambda image, camera: places(detect(image, camera)),
+        "by geometry alone": lambda image, camera: places(classical(image, camera)),
+        "by network alone": lambda image, camera: places(network_alone(image, camera)),
         "HoughCircles": hough,
         "SimpleBlobDetector": blobs,
     }
