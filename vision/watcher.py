@@ -81,6 +81,7 @@ class Watcher:
         self._hand_finder = HandFinder(camera, self._scene, sides or SIDES)
         self._shutter = Shutter(exposure_s)
         self._tracker = Tracker(camera, self._scene, exposure_s)
+        self._finder = self._tracker.finder
         self._measurer = Measurer(camera, self._tracker.tracks)
         self._comings = Comings(camera, self._scene, self._tracker, self._measurer)
         self._foreign = Foreign(np.zeros(self._scene.surface.shape, bool), None, 0)
@@ -131,7 +132,7 @@ class Watcher:
     def push(self, image: Image, t_ns: int, seq: int, shutter: Shutter | None = None) -> Facts:
         """Take the next frame; facts come out with the frame that shows everything at rest. `shutter`: where the source knows it."""
         if shutter is not None:
-            self._shutter, self._tracker.readout_s = shutter, shutter.readout_s
+            self._shutter, self._finder.readout_s = shutter, shutter.readout_s
         t_s = t_ns / 1e9
         self.stats.frames += 1
         if self._seq is not None and seq > self._seq + 1:
@@ -179,9 +180,9 @@ class Watcher:
         if before is None:
             return False
         blue, green, red = cv2.split(cv2.absdiff(small, before))
-        self._tracker.motion = np.asarray(cv2.max(cv2.max(blue, green), red), dtype=np.uint8)
-        noise = float(np.mean(self._tracker.motion[::_SOME, ::_SOME]))
-        if int(np.count_nonzero((self._tracker.motion > max(_STILL_LEVELS, _STILL_NOISE * noise)) & self._scene.watched)) > _STILL_PX:
+        motion = self._finder.motion = np.asarray(cv2.max(cv2.max(blue, green), red), dtype=np.uint8)
+        noise = float(np.mean(motion[::_SOME, ::_SOME]))
+        if int(np.count_nonzero((motion > max(_STILL_LEVELS, _STILL_NOISE * noise)) & self._scene.watched)) > _STILL_PX:
             self._still_since_s = None
             return False
         if self._still_since_s is None:
@@ -203,7 +204,7 @@ class Watcher:
         return next((t for t in self._tracker.tracks.values() if t.kind == "striker"), None)
 
     def _rebase(self, image: Image) -> None:
-        self._scene.settle(image, [self._tracker.outline(t) for t in self._here()])
+        self._scene.settle(image, [self._finder.outline(t) for t in self._here()])
         self._tracker.adopt(image)
         self._comings.forget()
         self._hand_finder.forget()
@@ -260,7 +261,7 @@ class Watcher:
         for track in self._tracker.tracks.values():
             if track.state != "active":
                 continue
-            places = [self._tracker.outline(track)]
+            places = [self._finder.outline(track)]
             if track.left is not None:
                 places.append(track.left)
             for outline in places:
@@ -277,7 +278,7 @@ class Watcher:
                 spell.arm_near.setdefault(track.id, set()).add(t_s)
 
     def _by_arm(self, track: Track) -> bool:
-        mask, (x, y) = self._scene.patch_mask(self._tracker.outline(track), 2 * _EXPLAIN_MM)
+        mask, (x, y) = self._scene.patch_mask(self._finder.outline(track), 2 * _EXPLAIN_MM)
         return bool((self._foreign.mask[y : y + mask.shape[0], x : x + mask.shape[1]] & mask.astype(bool)).any())
 
     def _was_struck(self, spell: Spell) -> bool:
@@ -295,7 +296,7 @@ class Watcher:
         for track in self._here():
             track.forget_hands()
             if track.state == "active":
-                track.sightings, track.rest_seen_mm, track.left = [], None, self._tracker.outline(track)
+                track.sightings, track.rest_seen_mm, track.left = [], None, self._finder.outline(track)
                 track.woken_s = t_s
                 if self._last is not None and not track.hidden:
                     self._scene.keep_place(self._last[0], track.left)
@@ -375,7 +376,7 @@ class Watcher:
             if disc.kind == "striker" or track.state == "rest":
                 continue
             place = np.array([disc.x_mm, disc.y_mm])
-            if not self._scene.is_kept(self._tracker.outline(track, place)):
+            if not self._scene.is_kept(self._finder.outline(track, place)):
                 continue
             for other in self._here():
                 if other is not track and other.state == "active" and float(np.hypot(*(other.at_mm - place))) < SAME_MM:
@@ -385,7 +386,7 @@ class Watcher:
 
     def _measure_one(self, image: Image, t_s: float, *, wait: bool = False) -> bool:
         """Measure discs that have come to rest and not been measured there, one at a time; True while there may be more."""
-        ripe = [t for t in self._here() if t.state == "active" and not t.moves and not t.missed]
+        ripe = [t for t in self._here() if t.state == "active" and not (t.moves or t.missed or t.partly)]
         ripe = [t for t in ripe if t_s - t.still_since_s >= _DISC_STILL_S and not self._by_arm(t) and not self._passed_by(t)]
         track = self._measurer.next(ripe, self._spell.before if self._spell else [])
         if track is None:

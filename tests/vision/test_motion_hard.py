@@ -46,6 +46,7 @@ def truly_left(world: World) -> Counter[tuple[str, str]]:
         pytest.param(7240, 1202, id="a break shot: one over the rail from the middle of its row, later taken for another"),
         pytest.param(7262, 1314, id="a piece over the rail, and its neighbour in a mouth"),
         pytest.param(7313, 1569, id="a striker that stood under the cue for long and is far off by the next frame"),
+        pytest.param(7409, 2045, id="a cue of the table's colour across striker and piece: neither has gone"),
         pytest.param(7268, 1344, id="a slow first step: the blow came just before the frame, and the cue goes where that step leads"),
         pytest.param(7253, 1267, id="a black piece and a black striker where both ask for one place"),
     ],
@@ -55,6 +56,13 @@ def test_every_disc_that_left_is_told_where_it_went(studio: int, number: int) ->
     assert left(stroke.before.discs, stroke) == truly_left(world)
     known = {disc.id for disc in stroke.after.discs}
     assert all(disc.sigma_mm is None or disc.sigma_mm < 10 for disc in stroke.after.discs), known
+
+
+def test_a_striker_that_goes_off_in_the_open_is_followed_and_not_the_tip_that_comes_after_it() -> None:
+    world, stroke = stroke_of(7317, 1587)
+    contact = next(e for e in stroke.timeline if isinstance(e, Contact) and "striker" in e.discs)
+    assert contact.t == pytest.approx(world.log[0].t, abs=0.003)
+    assert left(stroke.before.discs, stroke) == truly_left(world)
 
 
 def test_a_stroke_that_touched_nothing_is_told_though_the_tip_wavered_at_the_striker() -> None:
@@ -84,7 +92,7 @@ def test_no_disc_comes_where_another_one_is_seen_to_lie() -> None:
     fallen, resting = Track("r1", "red", np.array([432.0, 476.0])), Track("r2", "red", np.array([59.0, 478.0]))
     fallen.state, fallen.pocket, fallen.sightings = "gone", "NE", [Sighting(1.0, 432.0, 476.0, 0.05, 0.0)]
     resting.state, resting.t_s = "active", 2.0
-    tracker.tracks = {"r1": fallen, "r2": resting}
+    tracker.tracks.update({"r1": fallen, "r2": resting})
     comings = Comings(camera, scene, tracker, Measurer(camera, tracker.tracks))
     there = Answer(True, np.array([59.2, 478.1]), 0.1)
     assert comings._take_in("red", there, image, 2.0, struck=True) is None

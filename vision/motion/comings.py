@@ -183,8 +183,8 @@ class Comings:
         low, high = start + (xs.min(), ys.min()), start + (xs.max() + 1, ys.max() + 1)
         for place in candidates(self._scene, striker.look, low - _BESIDE_PX // SHRINK, high + _BESIDE_PX // SHRINK):
             guess = self._camera.to_mm(place[None], striker.shape.height_mm)[0]
-            fit = self._tracker.try_at(image, striker, guess, np.zeros(2))
-            if fit is not None and fit.gain > _CLEAR * striker.usual_gain and self._tracker.is_free(striker, fit.axis_mm, t_s):
+            fit = self._tracker.finder.try_at(image, striker, guess, np.zeros(2))
+            if fit is not None and fit.gain > _CLEAR * striker.usual_gain and self._tracker.finder.is_free(striker, fit.axis_mm, t_s):
                 return fit.axis_mm
         return None
 
@@ -197,10 +197,10 @@ class Comings:
             for place in around(self._scene, track.look, middle, _BESIDE_PX):
                 guess = self._camera.to_mm(place[None], track.shape.height_mm)[0]
                 velocity = way_to(track, guess, t_s)
-                fit = self._tracker.try_at(image, track, guess, velocity)
+                fit = self._tracker.finder.try_at(image, track, guess, velocity)
                 moves = bool(velocity.any())
                 least = _MOVING_GAIN if moves else _STILL_GAIN
-                if fit is None or fit.gain < least * track.usual_gain or not self._tracker.is_free(track, fit.axis_mm, t_s):
+                if fit is None or fit.gain < least * track.usual_gain or not self._tracker.finder.is_free(track, fit.axis_mm, t_s):
                     continue
                 if not moves:
                     return _Guess(track.kind, fit.axis_mm)

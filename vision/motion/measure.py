@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from calibration.camera import Camera
 from rules.facts import Disc
 from rules.table import Kind, radius_mm
-from vision.discs.eyes import eyes
+from vision.discs.eyes import Opinion, eyes
 from vision.discs.fit import NEAR_MM, Fit, Neighbour, Steps, fit_in_steps
 from vision.discs.fuse import Place, fuse
 from vision.discs.kinds import wood_light
@@ -32,6 +32,8 @@ DOUBTFUL_MM: Final = 2.0  # sigma of a disc that was followed here and whose fit
 # bare table, hands and cloth the sharpest of a hundred places is at 0.13.
 _SHARP_MM: Final = {"striker": 0.105, "red": 0.125, "black": 0.125}
 _SHARP_AT_MM_PER_PX: Final = 1.1
+_LESS_SHARP: Final = 1.4  # times as blurred, with a cue across it, a disc may be one if the network is sure of it
+_SURE_DISC: Final = 0.9  # the network's probability for that
 _LEAST_HOLE: Final = 0.8  # contrast of the hole in sigmas of a pixel; the dullest black piece shows 1.1
 _STEPS_A_FRAME: Final = 2  # of the fit, 3-5 ms each: with what a frame costs anyway they stay under a frame's 16 ms
 _WOOD_FRAMES: Final = 600  # lamps and daylight change slowly: how light the wood is need not be looked at more often
@@ -111,7 +113,7 @@ class Measurer:
                 self._job = None
                 if self._has_changed(job, image, kind):
                     return None  # what stood there may have gone meanwhile: asked again, it is looked at anew
-                return self._seen_closer(image, kind, self._answer(done.value, kind, job.at_mm))
+                return self._answer(image, done.value, kind, job.at_mm)
         return None
 
     def _has_changed(self, job: _Job, image: NDArray[np.uint8], kind: Kind) -> bool:
@@ -161,25 +163,28 @@ class Measurer:
             if o.id != but and o.state in ("rest", "active") and SAME_MM < float(np.hypot(*(o.at_mm - at_mm))) < NEAR_MM
         ]
 
-    def _answer(self, fit: Fit | None, kind: Kind, at_mm: NDArray[np.float64]) -> Answer:
+    def _answer(self, image: NDArray[np.uint8], fit: Fit | None, kind: Kind, at_mm: NDArray[np.float64]) -> Answer:
+        """What a fit says, with the network's opinion where there is a network: a millisecond beside the fit's fifty."""
+        none = Answer(shows=False, at_mm=at_mm, sigma_mm=DOUBTFUL_MM)
         if fit is None or not np.isfinite([fit.x_mm, fit.y_mm, fit.sigma_mm]).all():
-            return Answer(shows=False, at_mm=at_mm, sigma_mm=DOUBTFUL_MM)
-        away = float(np.hypot(fit.x_mm - at_mm[0], fit.y_mm - at_mm[1]))
-        if away > _BELIEVED_MM or fit.sharp_mm > _SHARP_MM[kind] * self._coarser or fit.hole < _LEAST_HOLE:
-            return Answer(shows=False, at_mm=at_mm, sigma_mm=DOUBTFUL_MM)
-        return Answer(shows=True, at_mm=np.array([fit.x_mm, fit.y_mm]), sigma_mm=float(np.hypot(fit.sigma_mm, _FLOOR_MM)))
+            return none
+        away, limit = float(np.hypot(fit.x_mm - at_mm[0], fit.y_mm - at_mm[1])), _SHARP_MM[kind] * self._coarser
+        if away > _BELIEVED_MM or fit.sharp_mm > _LESS_SHARP * limit or fit.hole < _LEAST_HOLE:
+            return none
+        place = Place(fit.x_mm, fit.y_mm, float(np.hypot(fit.sigma_mm, _FLOOR_MM)))
+        opinion = self._opinion(image, kind, place)
+        if fit.sharp_mm > limit and (opinion is None or opinion.disc < _SURE_DISC):
+            return none
+        place = place if opinion is None else fuse(place, opinion)
+        return Answer(shows=True, at_mm=np.array([place.x_mm, place.y_mm]), sigma_mm=place.sigma_mm)
 
-    def _seen_closer(self, image: NDArray[np.uint8], kind: Kind, answer: Answer) -> Answer:
-        """The same with the network's opinion, where there is a network: a millisecond beside the fit's fifty."""
+    def _opinion(self, image: NDArray[np.uint8], kind: Kind, place: Place) -> Opinion | None:
         network = eyes()
-        if network is None or not answer.shows:
-            return answer
+        if network is None:
+            return None
         if self._wood is None or self._frame - self._wood_at > _WOOD_FRAMES:
             self._wood, self._wood_at = wood_light(view_from_above(image, self._camera)), self._frame
-        opinion = network.look(image, self._camera, answer.at_mm[None], [kind], self._wood)[0]
-        x, y = answer.at_mm
-        place = fuse(Place(float(x), float(y), answer.sigma_mm), opinion)
-        return Answer(shows=True, at_mm=np.array([place.x_mm, place.y_mm]), sigma_mm=place.sigma_mm)
+        return network.look(image, self._camera, np.array([[place.x_mm, place.y_mm]]), [kind], self._wood)[0]
 
 
 def _has_moved(track: Track, before: Sequence[Disc]) -> bool:

@@ -71,7 +71,7 @@ def _lies_there_still(path: Path) -> bool:
 def _vanished(path: Path, interval_s: float) -> Onset | None:
     """A piece that was gone before it was seen anywhere else."""
     if path.seen:
-        still_s = path.seen[-1].t_s
+        still_s = max(path.seen[-1].t_s, path.stood_s)
     elif path.woken_s:
         still_s = path.woken_s - interval_s
     else:

@@ -26,7 +26,10 @@ _SAME_S: Final = 0.004  # two partners' breaks of one contact are told apart by 
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """One disc's way through a stroke: where it lay, its runs and breaks, the pocket that took it."""
+    """One disc's way through a stroke: where it lay, its runs and breaks, the pocket that took it.
+
+    `woken_s`: when its place was first seen to change; `stood_s`: when it last stood there all the same.
+    """
 
     id: str
     kind: Kind
@@ -40,6 +43,7 @@ class Path:
     seen: Sequence[Sighting] = ()
     groups: Sequence[Sequence[Sighting]] = field(default=())
     woken_s: float = 0.0
+    stood_s: float = 0.0
 
     @property
     def mass(self) -> float:
@@ -118,6 +122,7 @@ def paths_of(tracks: Mapping[str, Track], slowing_mm_s2: float, camera: Camera, 
             sightings[track.id],
             groups.get(track.id, ()),
             track.woken_s,
+            track.stood_s,
         )
     return out, slowing
 

@@ -105,6 +105,8 @@ def describe(
                 first = replace(first, t_s=max(first.t_s, start + 1e-3), confidence=min(first.confidence, _CONTRADICTED))
             else:
                 start = first.struck_s
+        if first is not None and start is not None and first.t_s < start:  # something was taken for a touch
+            first = replace(first, t_s=start + 1e-3, confidence=min(first.confidence, _CONTRADICTED))
     if striker is None or start is None:
         side = None if striker is None else spell.arm
         fact = told_between(spell, tracks, after, end_s, side)

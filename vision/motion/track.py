@@ -66,6 +66,8 @@ class Track:
     carried: bool = False  # in this spell it was away and was put down
     by_limb: bool = False  # an arm was beside it when it began to move, or over it since: it can have taken it up
     by_part: bool = False  # what may be a part of a cue was beside it then
+    stood_s: float = 0.0  # when it was last seen to stand where it lay, unmoved
+    partly: bool = False  # it shows in part where it lay, with something thin over it
     hidden_s: float = 0.0  # for how long a hand has been over it since it began to move
     trial: int = 0
     anchor: tuple[Array, int, float, float] | None = None  # place, number of sightings, still since and seen at, to go back to
@@ -82,6 +84,7 @@ class Track:
     def forget_hands(self) -> None:
         """From now on it counts who is near it and what is done to it."""
         self.carried, self.by_part, self.by_limb, self.seen_gone, self.hidden_s = False, False, False, False, 0.0
+        self.stood_s, self.partly = 0.0, False
         self.refused_mm = []
 
     @property
