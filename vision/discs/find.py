@@ -23,6 +23,7 @@ from vision.discs.looks import (
     Ask,
     Look,
     against_rails,
+    at_rail,
     beside,
     best_around,
     doubt_of,
@@ -48,7 +49,8 @@ STACKED_SIGMA_MM: Final = 0.4  # how far a piece that lies on another may be til
 SURE_DISC: Final = 0.9  # probability from which the network's word that a doubtful circle is a disc is taken
 CERTAIN_DISC: Final = 0.99  # probability from which it outweighs a hole that geometry does not see
 SURE_POSE: Final = 0.75  # probability from which the network's word on how a disc lies is taken
-# A raised disc shows by how much wall is below it, on the camera's side; where a neighbour stands there, hardly anything tells.
+# A raised disc shows by how much wall is below it, on the camera's side; where a neighbour stands there, or a rail's shade falls on it,
+# hardly anything tells.
 SURE_POSE_BEHIND: Final = 0.97
 WALL_SIDE: Final = 0.5  # cosine of the angle from the camera's direction within which a neighbour stands before the wall
 WALL_REACH_MM: Final = 36.0  # and from axis to axis: two pieces that touch, and the wall of a steep look
@@ -220,7 +222,8 @@ def _judged(
     if opinion is None:
         return one.pose, place
     pose = POSES[int(opinion.pose.argmax())]
-    enough = SURE_POSE_BEHIND if _stands_behind(camera, place, near) else SURE_POSE
+    hidden = _stands_behind(camera, place, near) or at_rail(place.x_mm, place.y_mm, solid_of(one.kind).radius_mm)
+    enough = SURE_POSE_BEHIND if hidden else SURE_POSE
     if pose == "flat" or opinion.pose.max() < enough:
         sure = pose == "flat"
         at = fuse(place, opinion)

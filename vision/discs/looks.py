@@ -158,11 +158,12 @@ def doubt_of(fit: Fit) -> float:
     A wrong place explains the light hardly worse, but it has no hole, and fewer edges, where the solid has them.
     """
     shown = HOLE_SAYS * math.log(max(fit.hole, LEAST_HOLE)) - EDGES_SAY * math.log(fit.sharp_mm)
-    return math.log(fit.cost) - shown - RAIL_SAYS * _at_rail(fit)
+    return math.log(fit.cost) - shown - RAIL_SAYS * at_rail(fit.x_mm, fit.y_mm, fit.radius_mm)
 
 
-def _at_rail(fit: Fit) -> bool:
-    return abs(max(abs(fit.x_mm), abs(fit.y_mm)) + fit.radius_mm - HALF_MM) < AT_RAIL_MM
+def at_rail(x_mm: float, y_mm: float, radius_mm: float) -> bool:
+    """Whether a disc touches a rail, as far as a fit can tell."""
+    return abs(max(abs(x_mm), abs(y_mm)) + radius_mm - HALF_MM) < AT_RAIL_MM
 
 
 def is_impossible(one: Chosen, fit: Fit) -> bool:
