@@ -65,12 +65,18 @@ def _say(error: Exception) -> None:
     print(f"novuss: {' '.join(str(error).split())}", file=sys.stderr)
 
 
+def _give_up_output() -> None:
+    """Let go of what standard output did not take; else the interpreter tries again at exit, complains, and leaves with 120."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def main(argv: list[str] | None = None) -> None:
     """Entry point of the console script; always leaves through SystemExit with a status of the contract."""
     share_heaps()
     tokens = [_STDIN.get(token, token) for token in (sys.argv[1:] if argv is None else argv)]
     try:
         build_app(tokens[0] if tokens else None)(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        sys.stdout.flush()  # what cannot be written is found out here, not at exit
     except CycloptsError as error:
         _say(error)
         print("novuss: see `novuss --help`, or `novuss COMMAND --help`", file=sys.stderr)
@@ -81,11 +87,11 @@ def main(argv: list[str] | None = None) -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
-        # The reader of our output went away; keep the interpreter from complaining about it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_output()  # its reader went away
         sys.exit(1)
     except OSError as error:
         # Everything that a command opens by name has its own error; what is left is standard output on a full disk.
         _say(OSError(f"output cannot be written ({error.strerror or error})"))
+        _give_up_output()
         sys.exit(1)
     sys.exit(0)
