@@ -1,4 +1,4 @@
-"""Fixtures that several areas use: a real broker, a real subscriber, a real browser; started and ended by their own process id."""
+"""What several areas use: a real broker, subscriber and browser, started and ended by their own process id; and no example is timed."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.parts.brokers import Mosquitto, Subscriber
 from tests.parts.browser import CHROMIUM, FLAGS
+
+# Hypothesis would fail an example that takes a fifth of a second, or whose making is slow: on an emulated or busy machine all may.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

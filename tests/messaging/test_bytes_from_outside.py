@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from device import topics
@@ -33,7 +33,6 @@ def folder() -> Iterator[Path]:
 
 
 @given(FILES)
-@settings(deadline=None)
 def test_a_match_log(data: bytes) -> None:
     with folder() as place:
         path = place / "m.jsonl"
@@ -57,7 +56,6 @@ def test_a_match_log(data: bytes) -> None:
 
 
 @given(FILES, st.binary(max_size=1100))
-@settings(deadline=None)
 def test_an_outbox(data: bytes, mark: bytes) -> None:
     with folder() as place:
         (place / "outbox.jsonl").write_bytes(data)

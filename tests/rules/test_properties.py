@@ -14,7 +14,7 @@ from rules.state import SetState
 from rules.table import OPPOSITE
 from tests.rules.logs import lines, match
 
-SLOW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+SLOW = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 RAILS = ["S", "N", "W", "E"]
 POCKETS = ["SW", "SE", "NE", "NW"]
 CELLS = [(x, y) for x in range(-460, 461, 46) for y in range(-460, 461, 46) if not (abs(x) > 380 and abs(y) > 380)]
@@ -342,7 +342,7 @@ def test_pieces_are_conserved(game):
             assert len({d.id for d in state.core.set.board}) == len(state.core.set.board)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(games(length=1, edits=False), st.data())
 def test_a_damaged_line_gives_one_clear_error_or_a_ruling(game, data):
     first, entries = game
