@@ -18,6 +18,8 @@ MEASURED_SHARE: Final = 0.25  # a quarter of a line fixes its place to a tenth o
 # real one with discs and a hand over it 0.4; of the circle 0.25 at most by chance, 0.75 really.
 LINE_SHARE: Final = 0.3
 CIRCLE_SHARE: Final = 0.4
+STRAIGHT_SHARE: Final = 0.6  # of a midline or a diameter, which have few stretches
+LEAST_STRAIGHT: Final = 3  # straight parts besides the circle and all four pockets
 RIM_SHARE: Final = 0.5
 # Strong marks that agree with one table: at least 0.75 with the right lens, at most 0.7 once a lens is wrong by half a millimetre
 # on the table (focal length by a fifth, k1 by 0.03).
@@ -93,8 +95,11 @@ def judge(found: Sequence[LineSupport], marks: Sequence[Marks], solution: Soluti
     both_ways = {name[-1] in "SN" for name in lines} == {True, False}
     # Grain hides the lines that run along it: pockets and circle then hold the other direction.
     by_circle = has_circle and len(lines) >= 2 and ((both_ways and len(rims) + len(lines) >= 5) or len(rims) == 4)
-    enough = by_circle or (len(lines) == 4 and len(rims) >= 3)
     agreed, stretch = agreement(marks, solution), _stretch(marks, solution)
+    # Shade may hide one more; what is left of midlines and diameters then stands in for it, if all that is seen agrees well.
+    straight = lines + [name for name, value in share.items() if name.startswith(("midline", "diameter")) and value >= STRAIGHT_SHARE]
+    by_parts = has_circle and lines and len(rims) == 4 and len(straight) >= LEAST_STRAIGHT and agreed >= SAFE_AGREEMENT
+    enough = by_circle or by_parts or (len(lines) == 4 and len(rims) >= 3)
     if not enough:
         seen = f"{len(lines)} of 4 zone lines, {'the' if has_circle else 'no'} circle, {len(rims)} of 4 pockets"
         raise TableNotFound(

@@ -36,7 +36,8 @@ _TINT_SLACK: Final = 5.0  # the same in tint, which gloss hardly changes
 _LEVEL_SHARE: Final = 0.25  # and as a share of that
 _TRIED: Final = 0.65  # of a disc's usual gain, from which an unexpected place is tried out
 _FARTHER: Final = 0.001  # of the gain for a millimetre: a nearer place is likelier
-_FARTHEST: Final = 0.1  # and no more for a striker that has just been struck, however far it got
+_OFF: Final = 0.0005  # but a struck striker has left its place, cue and shadow behind: a farther place is likelier,
+_FARTHEST: Final = 0.05  # up to this
 _BY_HAND: Final = 0.2  # of the gain, for a place beside an arm or cue
 _UNDER_HAND: Final = 0.3  # of the gain, for a place all under a hand: skin and cloth pass for discs easily
 _MOTION_LEVELS: Final = 3.0  # mean change between frames where a disc has just arrived; noise is under 1
@@ -153,8 +154,9 @@ class DiscFinder:
         if track.look is None or not self._anything_moves() or (track.hidden and track.kind != "striker"):
             return []
         dt = t_s - track.t_s
-        sets_off = track.kind == "striker" and not track.velocity_mm_s.any()
-        reach_mm = 20.0 + self.fastest_mm_s(track) * min(dt, _LONGEST_OFF_S if sets_off and dt < _LONGEST_OFF_S else _LONGEST_LOOK_S)
+        is_struck = track.kind == "striker" and not track.velocity_mm_s.any()
+        sets_off = is_struck or track.sets_off
+        reach_mm = 20.0 + self.fastest_mm_s(track) * min(dt, _LONGEST_OFF_S if is_struck and dt < _LONGEST_OFF_S else _LONGEST_LOOK_S)
         here = self.outline(track)
         out: list[tuple[float, Fit]] = []
         for place in around(self._scene, track.look, here.centre_px, reach_mm * here.px_per_mm):
@@ -168,9 +170,10 @@ class DiscFinder:
                 continue
             away = float(np.hypot(*(fit.axis_mm - body.at_mm)))
             outline = self.outline(track, fit.axis_mm)
-            worse = min(_FARTHER * away, _FARTHEST if sets_off else 1.0) + _UNDER_HAND * self._cover.share(outline, 0.0)
-            # The cue's tip follows the striker and passes for it; what goes off in the open is the striker itself.
-            worse += _BY_HAND if sets_off and self._cover.is_beside(outline) else 0.0
+            worse = _UNDER_HAND * self._cover.share(outline, 0.0) + (0.0 if sets_off else _FARTHER * away)
+            # The cue's tip and the place where its shadow lay pass for a struck striker; what is far off in the open is the striker itself.
+            if sets_off:
+                worse += (_BY_HAND if self._cover.is_beside(outline) else 0.0) - min(_OFF * away, _FARTHEST)
             out.append((fit.gain * fit.explained - worse, fit))
         handicap = self._handicap(track, weak)
         return [fit for _, fit in sorted(out, key=lambda one: -one[0]) if beats(fit, weak, handicap)]

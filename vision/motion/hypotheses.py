@@ -21,7 +21,7 @@ from rules.table import SIDES
 from vision.motion.impacts import RAIL, RAILS, Played, Solids, Strike, Wood, play
 from vision.motion.onset import Onset, frame_s
 from vision.motion.path import Path
-from vision.motion.segments import Run, fit_run
+from vision.motion.setting import pieces_about, run_before
 from vision.motion.track import FASTEST_MM_S
 
 Array = NDArray[np.float64]
@@ -36,12 +36,12 @@ _LEAST_KEPT: Final = 12
 _HOPELESS: Final = 15.0  # log likelihood by which an explanation may be behind after two rounds
 _FRAMES: Final = 2  # after the first that shows a piece away: farther on, small errors grow too large
 _LEAST_AFTER_S: Final = 0.025
-_NEAR_MM: Final = 90.0  # pieces this near to what moved may have to do with it
-_MOST_DISCS: Final = 9
 _EARLY: Final = 3.0  # sigmas by which an onset worked out backwards may be too late
 _PLACE_MM: Final = 0.25  # how well a sighting is known against the rest places of others
 _GROWTH: Final = 0.03  # of the way after an impact: radii vary by 0.3 mm, rims and grain turn a push by a degree or two
 _REST_MM: Final = 0.3  # a disc that nobody saw moving is still within this
+_WAKES_MM: Final = 0.5  # a disc's place changes visibly when it has moved by so much, in the mean over an exposure
+_WAKES_SIGMA_MM: Final = 0.1
 _TAIL: Final = 3.0  # sigmas from which a sighting counts less and less
 _BLUR: Final = (-1 / 3, 0.0, 1 / 3)  # instants of the exposure that stand for its mean place
 _BOUNCE: Final = (0.85, 0.08)  # wood on wood: mean and spread
@@ -90,12 +90,13 @@ class _Case:
         # A piece that leaves slowly is seen away long after it was touched.
         untouched_s = min(min(o.still_s, o.began_s - _EARLY * o.sigma_s) for o in may) + 1e-6
         last_still_s = max((s.t_s for s in striker.seen if s.t_s <= untouched_s), default=-np.inf)
-        self.run, self.from_s = _before(striker, last_still_s, slowing_mm_s2, interval_s, moved_s)
+        self.run, self.from_s = run_before(striker, last_still_s, slowing_mm_s2, interval_s, moved_s)
         self.until_s = moved_s + max(_FRAMES * interval_s, _LEAST_AFTER_S) + 0.3 * interval_s
         self.moved_s = moved_s
         self.slowing = slowing_mm_s2
         self.may = [o.id for o in may][:3]
-        self.discs = [striker, *_nearby(paths, striker, may, self.from_s, self.until_s)]
+        self.gone = [o for o in may if paths[o.id].vanished and not paths[o.id].seen]
+        self.discs = [striker, *pieces_about(paths, striker, may, self.from_s, self.until_s)]
         self.ids = [p.id for p in self.discs]
         self.radius = np.array([p.shape.radius_mm for p in self.discs])
         self.mass = np.array([p.mass for p in self.discs])
@@ -117,6 +118,9 @@ class _Case:
         self.times_s = (self.frames_s[:, None] + exposure_s * np.array(_BLUR)).ravel()
         still = [k for k, p in enumerate(self.discs) if k and p.is_here and not any(s.t_s <= self.until_s for s in p.seen)]
         self.still = np.array(still, dtype=np.intp)
+        # Gone without another sighting: by the frame in which its place was seen to change, it had moved.
+        gone = [(int(f[0]), self.ids.index(o.id)) for o in self.gone if len(f := np.flatnonzero(np.abs(self.frames_s - o.moved_s) < 1e-4))]
+        self.gone_frame, self.gone_disc = np.array(gone, dtype=np.intp).reshape(-1, 2).T
 
     def play(self, x: Array) -> Played:
         """Possible strokes from vectors of unknowns (N, size)."""
@@ -167,6 +171,9 @@ class _Case:
         if self.still.size:
             moved = np.hypot(*np.moveaxis(mean[:, -1, self.still] - self.rest[None, self.still], -1, 0))
             out = out + _score(moved / _REST_MM).sum(axis=1)
+        if self.gone_disc.size:
+            way = np.hypot(*np.moveaxis(mean[:, self.gone_frame, self.gone_disc] - self.rest[None, self.gone_disc], -1, 0))
+            out = out + _score(np.maximum(_WAKES_MM - way, 0.0) / _WAKES_SIGMA_MM).sum(axis=1)
         return np.asarray(out)
 
     def _first(self, played: Played) -> tuple[Array, NDArray[np.intp], Array]:
@@ -246,43 +253,6 @@ class _Case:
 def _score(off: Array) -> Array:
     """Log density of residuals in sigmas: Gaussian in the middle, slowly falling outside."""
     return np.asarray(-0.5 * _TAIL**2 * np.log1p((off / _TAIL) ** 2))
-
-
-def _before(striker: Path, last_s: float, slowing_mm_s2: float, interval_s: float, moved_s: float) -> tuple[Run | None, float]:
-    """The striker's run up to the last frame in which nothing else had moved, and that frame's time; no run: it had not been struck."""
-    rest = striker.rest_mm is not None
-    groups = [[s for s in group if s.t_s <= last_s + 1e-6] for group in striker.groups]
-    under_way = [g for g in (groups[1:] if rest else groups) if g]
-    while under_way:
-        if len(under_way[-1]) >= 2:
-            return fit_run(under_way[-1][-15:], slowing_mm_s2), under_way[-1][-1].t_s
-        under_way.pop()
-    lying = [g for g in groups[:1] if rest and g]
-    if lying:
-        return None, lying[0][-1].t_s
-    first_s = striker.seen[0].t_s if striker.seen else moved_s
-    return None, max(min(first_s, moved_s) - interval_s, striker.woken_s if striker.woken_s < min(first_s, moved_s) else -np.inf)
-
-
-def _nearby(paths: Mapping[str, Path], striker: Path, may: Sequence[Onset], from_s: float, until_s: float) -> list[Path]:
-    """Pieces that may have to do with it: those that may be first, what else moved, and what lies near to any of these, nearest first."""
-    marks = [np.array([s.x_mm, s.y_mm]) for s in striker.seen if from_s <= s.t_s <= until_s]
-    names = [o.id for o in may]
-    moved = [p.id for p in paths.values() if p.id != striker.id and p.id not in names and _moves(p, until_s)]
-    marks += [rest for n in (*names, *moved) if (rest := paths[n].rest_mm) is not None]
-    beside: list[tuple[float, str]] = []
-    for p in paths.values():
-        if p.id == striker.id or p.id in names or p.id in moved or p.rest_mm is None:
-            continue
-        away = min((float(np.hypot(*(p.rest_mm - m))) for m in marks), default=np.inf)
-        if away < _NEAR_MM:
-            beside.append((away, p.id))
-    order = [*names, *moved, *(name for _, name in sorted(beside))]
-    return [paths[name] for name in order[: _MOST_DISCS - 1] if paths[name].rest_mm is not None]
-
-
-def _moves(path: Path, until_s: float) -> bool:
-    return bool(path.breaks) and path.breaks[0].t_s < until_s and path.breaks[0].before.speed_mm_s == 0
 
 
 def weigh(

@@ -24,6 +24,7 @@ _LEAST_GAIN: Final = 0.1  # share of the change that the disc explains; under it
 _NOISE: Final = 40.0  # squared grey levels a pixel over three channels: noise and grain of the small picture
 _LIGHT: Final = (0.7, 1.4)  # how much darker or brighter than where its look was taken
 _MANY: Final = 3  # candidates handed on: the place itself, one neighbour, one reflection
+_POOR: Final = 0.6  # of the change explained, under which the best match may be the disc's own shadow, half a disc beside it
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +100,9 @@ def candidates(scene: Scene, look: Look, low: NDArray[np.float64], high: NDArray
     better = 1 - disc / (table + _NOISE * float(look.mask[:, :, 0].sum()))
     better[~_on_table(scene, (y0, x0), look.offset, better.shape)] = -np.inf
     found = []
-    apart = max(width // 2, 2)
-    for _ in range(_MANY):
+    poor = float(better.max()) < _POOR
+    apart = max(width // (3 if poor else 2), 2)
+    for _ in range(_MANY + poor):
         row, column = np.unravel_index(int(np.argmax(better)), better.shape)
         if better[row, column] < _LEAST_GAIN:
             break

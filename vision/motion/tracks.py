@@ -26,6 +26,7 @@ _WAKE_LEVELS: Final = 4.0  # mean change over a disc's place, grey levels; noise
 _SLOWEST_MM_S: Final = 10.0  # below it a disc stops within 0.05 mm
 _SAME_LEVELS: Final = 2.5  # mean change between two frames over a disc that stands still
 _WAVER_MM_S: Final = 40.0  # half a millimetre between frames; a disc as slow as that stops within one
+_RUN_INTO_MM_S: Final = 200.0  # what nothing faster can have run into has gone 3 mm at most in a frame
 _STOOD_MM: Final = 1.0  # from where it lay: fits waver, and a piece that was touched is elsewhere
 _LOST_FRAMES: Final = 15  # a quarter of a second in plain view without a trace: no longer on the table where it was
 _CARRIED_FRAMES: Final = 3  # a disc under a hand goes where the hand goes, not on along its way
@@ -133,7 +134,9 @@ class Tracker:
             if self._waits_under_hand(track, bodies[track.id], dt):
                 continue
             fit = self.finder.fit(image, track, bodies[track.id].at_mm, bodies[track.id].velocity_mm_s, t_s)
-            if fit is None or fit.gain < _WEAK * track.usual_gain or track.sets_off:
+            if fit is None and self._lies_covered(track, image):
+                self._stay(track, t_s)
+            elif fit is None or fit.gain < _WEAK * track.usual_gain or track.sets_off:
                 waiting.append((track, fit))
             else:
                 self._accept(track, fit, bodies[track.id], t_s)
@@ -150,9 +153,7 @@ class Tracker:
                     track.try_out()
                 self._accept(track, fit, bodies[name], t_s)
         for track, weak in left.values():
-            if weak is None and self._lies_covered(track, image):
-                self._stay(track, t_s)
-            elif weak is None:
+            if weak is None:
                 self._miss(track, bodies[track.id], t_s)
             else:
                 self._accept(track, weak, bodies[track.id], t_s)
@@ -171,7 +172,7 @@ class Tracker:
 
     def _lies_covered(self, track: Track, image: Image) -> bool:
         """Whether a piece that nothing ran into shows in part where it lay: something thin, a cue of the table's colour, lies over it."""
-        stood = float(np.hypot(*(track.at_mm - track.lay_mm))) < _BESIDE_MM and self.finder.fastest_mm_s(track) < 2 * _WAVER_MM_S
+        stood = float(np.hypot(*(track.at_mm - track.lay_mm))) < _BESIDE_MM and self.finder.fastest_mm_s(track) < _RUN_INTO_MM_S
         if track.kind == "striker" or track.hidden or not stood or not self.finder.shows_partly(image, track):
             return False
         track.at_mm, track.partly = track.lay_mm, True
