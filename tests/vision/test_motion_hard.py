@@ -65,6 +65,28 @@ def test_a_striker_that_goes_off_in_the_open_is_followed_and_not_the_tip_that_co
     assert left(stroke.before.discs, stroke) == truly_left(world)
 
 
+@pytest.mark.parametrize(
+    ("studio", "number"),
+    [
+        pytest.param(7410, 2051, id="a bare striker beside its own shadow"),
+        pytest.param(7434, 2173, id="the place where the striker's shadow lay at rest"),
+        pytest.param(7409, 2049, id="a cue across two like pieces that touch"),
+        pytest.param(7409, 2048, id="a piece that a passing shadow woke before the blow"),
+    ],
+)
+def test_the_first_piece_is_told_for_sure(studio: int, number: int) -> None:
+    world, stroke = stroke_of(studio, number)
+    contact = next(e for e in stroke.timeline if isinstance(e, Contact) and "striker" in e.discs)
+    touched = next(disc for disc in stroke.before.discs if disc.id == contact.discs[1])
+    piece = next(track for track in world.tracks if track.id == world.log[0].a)
+    true = piece.at(piece.times[0])
+    assert true is not None
+    assert (touched.x_mm, touched.y_mm) == pytest.approx((true.x_mm, true.y_mm), abs=2.0)
+    assert contact.t == pytest.approx(world.log[0].t, abs=0.003)
+    assert contact.confidence is not None
+    assert contact.confidence > 0.9
+
+
 def test_a_stroke_that_touched_nothing_is_told_though_the_tip_wavered_at_the_striker() -> None:
     world, stroke = stroke_of(7243, 1218)
     assert not world.log
