@@ -15,6 +15,7 @@ from cyclopts import Parameter
 
 from device.setup import STEPS, Bench, BrowserTalk, TerminalTalk, walk
 from device.setup.browser import Left
+from rules.errors import WrongUsage
 from scoreboard.server import ADMIN_VARIABLE
 from scoreboard.web import WebServer
 
@@ -50,7 +51,7 @@ def setup(
     config
         Settings file to write; by default the one in use, else /etc/novuss/novuss.toml for root and the user's own for others.
     yes
-        Take the default for every question; fails where there is something wrong.
+        Take the default for every question; fails where there is something wrong. Not with --browser, where somebody answers.
     browser
         Ask on a page instead, with the live picture. It wants the admin's password: NOVUSS_ADMIN_PASSWORD, else one that is printed.
     host
@@ -58,6 +59,8 @@ def setup(
     port
         Its port; the next free one when it is taken.
     """
+    if browser and yes:
+        raise WrongUsage("--yes and --browser exclude each other: leave one out, nobody is asked with --yes")
     if browser:
         _in_browser(tuple(steps) or tuple(STEPS), config, host, port)
         return

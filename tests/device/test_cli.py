@@ -256,3 +256,10 @@ print(resident() - before)
         pytest.skip("only glibc's allocator on Linux is told")
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert float(told.splitlines()[-1]) < 10
+
+
+def test_defaults_for_every_question_are_not_asked_for_in_a_browser(tmp_path: Path) -> None:
+    """Before, `--yes` was forgotten without a word, and a script waited for somebody at a page."""
+    file = tmp_path / "novuss.toml"
+    one_sentence(novuss("setup", "names", "--yes", "--browser", "--port", "0", "--config", file), 2, "--yes", "--browser")
+    assert not file.exists()
