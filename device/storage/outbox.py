@@ -2,12 +2,14 @@
 
 Two files in one folder. `outbox.jsonl` holds one line a log entry, with all messages of that entry, so that they are there together
 or not at all. `sent` says up to which entry the broker has acknowledged. Either can be lost without a ruling being lost or getting
-a second seq: what is missing is put again from the match log, in its order (`missing`).
+a second seq: what is missing is put again from the match log, in its order (`missing`). Where a seq could come again, because
+`outbox.jsonl` was lost, the numbering has another `epoch`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import secrets
 import threading
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +28,8 @@ from rules.errors import UNREADABLE, OutboxFull, StorageFailed
 WAITING_LIMIT = 10_000
 # Messages; one such day stays for subscribers that were away.
 KEEP_SENT = 5_000
+# Bytes of randomness: no table loses its outbox often enough for two to be alike.
+EPOCH_BYTES = 6
 
 Message = tuple[Topic | str, Mapping[str, Any]]
 
@@ -41,6 +45,7 @@ class Item(msgspec.Struct, frozen=True):
 class _Head(msgspec.Struct, frozen=True):
     next: int
     last_key: str = ""
+    epoch: str = ""
     schema: str = "novuss.outbox/1"
 
 
@@ -73,6 +78,7 @@ class Outbox:
         self._keys: dict[str, int] = {}
         self._dropped_key = ""
         self._next = 1
+        self._epoch = ""
         with contextlib.ExitStack() as opened:
             # A file of its own carries the lock, because compaction replaces the other.
             self._guard = opened.enter_context(contextlib.closing(LineFile(folder / "lock")))
@@ -138,6 +144,11 @@ class Outbox:
         return self._next
 
     @property
+    def epoch(self) -> str:
+        """Name of this numbering, which no other has; empty where it began before they had names."""
+        return self._epoch
+
+    @property
     def sent_seq(self) -> int:
         """Everything up to this seq has been acknowledged by the broker."""
         return self._sent
@@ -188,7 +199,8 @@ class Outbox:
         if mark.key:
             self._keys.setdefault(mark.key, mark.seq)
         if self._file.size == 0:
-            self._file.append(msgspec.json.encode(_Head(self._next, mark.key)))
+            self._epoch = secrets.token_hex(EPOCH_BYTES)
+            self._file.append(msgspec.json.encode(_Head(self._next, mark.key, self._epoch)))
             self._dropped_key = mark.key
         return damage
 
@@ -196,7 +208,7 @@ class Outbox:
         try:
             if start == 0:
                 head = msgspec.json.decode(raw, type=_Head)
-                self._next = head.next
+                self._next, self._epoch = head.next, head.epoch
                 self._remember_dropped(head.last_key, head.next - 1)
                 return True
             line = msgspec.json.decode(raw, type=_Line)
@@ -235,7 +247,7 @@ class Outbox:
         """Drop the oldest sent lines, keeping those that subscribers may still ask for."""
         keep_from = bisect_right(self._lasts, self._sent - self._keep)
         last_key, last_seq = self._last_key(keep_from - 1), self._lasts[keep_from - 1]
-        head = msgspec.json.encode(_Head(last_seq + 1, last_key)) + b"\n"
+        head = msgspec.json.encode(_Head(last_seq + 1, last_key, self._epoch)) + b"\n"
         cut = self._starts[keep_from]
         write_bytes(self._path, head + self._file.read(cut))
         self._file.close()

@@ -97,7 +97,9 @@ class Courier:
     def _deliver(self, item: Item) -> None:
         if item.topic != BEGIN:
             news = msgspec.json.decode(item.payload, type=dict[str, Any])
-            self._post(news, f"{news['table']}/{news['match_id']}/{news['seq']}")
+            # A seq alone comes again when the outbox is lost, and the receiver would take the new one for done.
+            number = f"{self._outbox.epoch}-{item.seq}" if self._outbox.epoch else f"{item.seq}"
+            self._post(news, f"{news['table']}/{news['match_id']}/{number}")
 
     def _taken(self, item: Item) -> None:
         self._refusals = 0

@@ -206,3 +206,31 @@ def test_reading_starts_anywhere(tmp_path: Path) -> None:
             for limit in range(5):
                 expected = [seq for seq in range(1, 9) if seq >= first][:limit]
                 assert [item.seq for item in outbox.read(first, limit)] == expected
+
+
+def test_a_numbering_has_a_name_that_no_other_one_has(tmp_path: Path) -> None:
+    """A seq alone may come again when the files are lost: with the numbering's name beside it, it cannot."""
+
+    def name() -> str:
+        with Outbox.open(tmp_path, keep_sent=1) as outbox:
+            for _ in range(4):
+                outbox.mark_sent(outbox.put("stroke", {}))  # so that the oldest are dropped
+            return outbox.epoch
+
+    first = name()
+    assert name() == first, "over restarts, and over dropping what was sent"
+    whole = (tmp_path / "outbox.jsonl").read_bytes()
+    (tmp_path / "outbox.jsonl").unlink()
+    second = name()
+    (tmp_path / "outbox.jsonl").write_bytes(whole[:20])
+    third = name()
+    shutil.rmtree(tmp_path)
+    names = {first, second, third, name()}
+    assert len(names) == 4
+    assert all(len(name) >= 8 for name in names)
+
+
+def test_a_numbering_that_began_before_they_had_names_has_none(tmp_path: Path) -> None:
+    (tmp_path / "outbox.jsonl").write_text('{"next":5,"last_key":"","schema":"novuss.outbox/1"}\n')
+    with Outbox.open(tmp_path) as outbox:
+        assert (outbox.epoch, outbox.next_seq) == ("", 5)
