@@ -11,8 +11,8 @@ from typing import Any, Final
 import msgspec
 
 from device.messaging.backoff import Backoff
-from device.storage.lines import LineFile
 from device.storage.outbox import Item, Outbox
+from device.webhook.aside import Aside
 from device.webhook.desk import BEGIN
 from device.webhook.request import Refused
 from rules.errors import NovussError
@@ -24,9 +24,7 @@ Post = Callable[[Mapping[str, Any], str], None]
 FIRST_S: Final = 1.0
 LONGEST_S: Final = 300.0
 # Tries of a piece of news that the receiver refuses for what it is, before those behind it go first: it may be a fault being mended.
-REFUSALS: Final = 5
-# What was refused that often, for people to look at.
-ASIDE: Final = "refused.jsonl"
+TRIES: Final = 5
 CLOSE_S: Final = 1.0
 
 
@@ -36,13 +34,13 @@ class Courier:
     def __init__(self, outbox: Outbox, post: Post, folder: Path, backoff: Backoff | None = None) -> None:
         self._outbox = outbox
         self._post = post
-        self._folder = folder
+        self._aside = Aside(folder)
         self._backoff = backoff or Backoff(FIRST_S, LONGEST_S)
         self._changed = threading.Condition()
         self._closing = False
         self._problem: str | None = None
         self._refused = 0
-        self._refusals = 0  # of the one at hand, one after another
+        self._tries = 0  # of the one at hand, one after another, in which it was to blame itself
         self._thread = threading.Thread(target=self._run, name="webhook", daemon=True)
         outbox.on_put = self._wake
 
@@ -80,11 +78,11 @@ class Courier:
         try:
             self._deliver(item)
         except NovussError as error:
-            self._refusals = self._refusals + 1 if isinstance(error, Refused) else 0
+            self._tries = self._tries + 1 if isinstance(error, Refused) else 0
             if str(error) != self._problem:
                 _log.warning("webhook: %s; it is tried again", error)
             self._problem = str(error)
-            if self._refusals < REFUSALS or not self._set_aside(item):
+            if self._tries < TRIES or not self._set_aside(item, str(error)):
                 self._pause()
         else:
             self._problem = None
@@ -102,22 +100,18 @@ class Courier:
             self._post(news, f"{news['table']}/{news['match_id']}/{number}")
 
     def _taken(self, item: Item) -> None:
-        self._refusals = 0
+        self._tries = 0
         self._backoff.reset()
         self._outbox.mark_sent(item.seq)
 
-    def _set_aside(self, item: Item) -> bool:
+    def _set_aside(self, item: Item, why: str) -> bool:
         try:
-            aside = LineFile(self._folder / ASIDE)
-            try:
-                aside.append(item.payload)
-            finally:
-                aside.close()
+            self._aside.keep(item.payload, why)
         except NovussError as error:
             _log.warning("webhook: %s", error)
             return False
         self._refused += 1
-        _log.warning("webhook: refused %d times and set aside in %s: %s", REFUSALS, self._folder / ASIDE, self._problem)
+        _log.warning("webhook: given up after %d tries and set aside in %s: %s", TRIES, self._aside.path, why)
         self._taken(item)
         return True
 

@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,9 +14,10 @@ from device.doctor.network import webhook as looked_at
 from device.messaging.backoff import Backoff
 from device.settings import Settings
 from device.webhook import Courier, Receiver, open_news
-from device.webhook.courier import ASIDE, REFUSALS
+from device.webhook.aside import NAME
+from device.webhook.courier import TRIES
 from rules.errors import InputUnusable
-from tests.parts.brokers import wait_until
+from tests.parts.brokers import LOOPBACK, wait_until
 from tests.webhook.conftest import Club
 
 SettingsOf = Callable[..., Settings]
@@ -35,6 +37,10 @@ def delivered(folder: Path, receiver: Receiver, until: Callable[[], object], new
 def identities(club: Club, path: str = "taken") -> list[str]:
     """Of what it said yes to, or of all that it was asked."""
     return [headers["Idempotency-Key"] for where, headers, _ in club.asked if where == path]
+
+
+def set_aside(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / NAME).read_text(encoding="utf-8").splitlines()]
 
 
 def taken(club: Club) -> list[int]:
@@ -84,16 +90,19 @@ def test_a_receiver_that_is_away_over_a_restart_gets_everything_once(club: Club,
 
 
 def test_what_is_refused_again_and_again_does_not_hold_up_what_follows(club: Club, settings_of: SettingsOf, tmp_path: Path) -> None:
-    club.answers = [422] * REFUSALS
+    club.answers = [422] * TRIES
     delivered(tmp_path, Receiver(settings_of(url=club.url)), lambda: taken(club) == [2], new=2)
-    assert [json.loads(line)["seq"] for line in (tmp_path / ASIDE).read_text().splitlines()] == [1]
+    (kept,) = set_aside(tmp_path)
+    assert kept["news"]["seq"] == 1
+    assert kept["why"] == f"{LOOPBACK} answers 422 Unprocessable Entity"
 
 
 def test_a_template_says_what_is_posted_and_a_mended_one_counts_at_once(club: Club, settings_of: SettingsOf, tmp_path: Path) -> None:
     template = tmp_path / "result.json"
     template.write_text('{"who": {{ set.winer | tojson }}}', encoding="utf-8")
     receiver = Receiver(settings_of(url=club.url, template="result.json"))
-    with open_news(tmp_path / "w") as waiting, Courier(waiting, receiver.post, tmp_path / "w", Backoff(*QUICK)) as courier:
+    # Slow enough that the template is mended before the last try.
+    with open_news(tmp_path / "w") as waiting, Courier(waiting, receiver.post, tmp_path / "w", Backoff(1.0, 1.0)) as courier:
         waiting.put("set", NEWS)
         assert wait_until(lambda: "result.json: cannot be filled in" in str(courier.figures()["problem"]))
         template.write_text('{"who": {{ set.winner | tojson }}}', encoding="utf-8")
