@@ -14,7 +14,7 @@ from device.messaging.backoff import Backoff
 from device.storage.outbox import Item, Outbox
 from device.webhook.aside import Aside
 from device.webhook.desk import BEGIN
-from device.webhook.request import Refused
+from device.webhook.request import Refused, Untellable
 from rules.errors import NovussError
 
 _log = logging.getLogger(__name__)
@@ -23,7 +23,8 @@ Post = Callable[[Mapping[str, Any], str], None]
 # Seconds: soon after a hiccup, every five minutes through a night in which the club's machine is off.
 FIRST_S: Final = 1.0
 LONGEST_S: Final = 300.0
-# Tries of a piece of news that the receiver refuses for what it is, before those behind it go first: it may be a fault being mended.
+# Tries of a piece of news that the receiver refuses for what it is, or that the template cannot tell, before those behind it go first: it
+# may be a fault being mended.
 TRIES: Final = 5
 CLOSE_S: Final = 1.0
 
@@ -78,7 +79,7 @@ class Courier:
         try:
             self._deliver(item)
         except NovussError as error:
-            self._tries = self._tries + 1 if isinstance(error, Refused) else 0
+            self._tries = self._tries + 1 if isinstance(error, Refused | Untellable) else 0
             if str(error) != self._problem:
                 _log.warning("webhook: %s; it is tried again", error)
             self._problem = str(error)

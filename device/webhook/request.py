@@ -36,6 +36,10 @@ class Refused(NotTaken):
     """The receiver says that it will never take this one."""
 
 
+class Untellable(InputUnusable):
+    """The template cannot tell this one; it may well tell the next."""
+
+
 class Receiver:
     """Where news go. Files are read for each request, so that a mended one counts at once."""
 
@@ -61,7 +65,10 @@ class Receiver:
             pass
 
     def post(self, news: Mapping[str, Any], identity: str) -> None:
-        """Send it. `identity` is the same each time that this one is sent. Raises NotTaken, Refused, or InputUnusable for our own files."""
+        """Send it. `identity` is the same each time that this one is sent.
+
+        Raises NotTaken, Refused or Untellable for this one, InputUnusable for what our own files make of every one.
+        """
         parts, headers = self._address(), self._headers()
         body, kind = self._body(news)
         # Of letters that a header takes: tables and matches have any name.
@@ -111,11 +118,13 @@ class Receiver:
         if file is None:
             return msgspec.json.encode(news), _TYPES[".json"]
         try:
-            text = _compiled(file).render(news)
+            body = _compiled(file).render(news).encode()
+        except InputUnusable:
+            raise
         # Whatever a template can do wrong: it is a person's program.
         except Exception as error:
-            raise InputUnusable(f"{file}: cannot be filled in: {error}") from error
-        return text.encode(), _TYPES.get("".join(file.suffixes[-1:]), "text/plain; charset=utf-8")
+            raise Untellable(f"{file}: cannot be filled in: {error}") from error
+        return body, _TYPES.get("".join(file.suffixes[-1:]), "text/plain; charset=utf-8")
 
 
 @contextlib.contextmanager

@@ -97,6 +97,25 @@ def test_what_is_refused_again_and_again_does_not_hold_up_what_follows(club: Clu
     assert kept["why"] == f"{LOOPBACK} answers 422 Unprocessable Entity"
 
 
+@pytest.mark.parametrize("template", ["{{ set.winner.upper() }}", "{{ '\\ud800' if set is none else set.winner }}"])
+def test_news_that_a_template_cannot_tell_do_not_hold_up_what_follows(
+    club: Club, settings_of: SettingsOf, tmp_path: Path, caplog: pytest.LogCaptureFixture, template: str
+) -> None:
+    """Such a template was tried again for ever, and no result came through any more."""
+    (tmp_path / "result.txt").write_text(template, encoding="utf-8")
+    folder = tmp_path / "webhook"
+    with open_news(folder) as waiting:
+        for news in (NEWS | {"event": "match", "set": None}, NEWS):
+            waiting.put(news["event"], news)
+        with Courier(waiting, Receiver(settings_of(url=club.url, template="result.txt")).post, folder, Backoff(*QUICK)) as courier:
+            assert wait_until(lambda: waiting.waiting == 0), courier.figures()
+            assert courier.figures() == {"waiting": 0, "refused": 1, "problem": None}
+    assert len(club.asked) == 2
+    (kept,) = set_aside(folder)
+    assert (kept["news"]["event"], "result.txt: cannot be filled in" in kept["why"]) == ("match", True)
+    assert f"set aside in {folder / NAME}: {kept['why']}" in caplog.text
+
+
 def test_a_template_says_what_is_posted_and_a_mended_one_counts_at_once(club: Club, settings_of: SettingsOf, tmp_path: Path) -> None:
     template = tmp_path / "result.json"
     template.write_text('{"who": {{ set.winer | tojson }}}', encoding="utf-8")
