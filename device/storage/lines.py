@@ -77,12 +77,14 @@ class LineFile:
         self.path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            self._handle, self._begun = _opened(path)
             sync_folder(path.parent)
         except OSError as error:
             raise StorageFailed(f"cannot open {path} for writing: {error.strerror}") from error
         try:
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.fstat(self._handle).st_nlink == 0:
+                raise BlockingIOError("the other one took it away again between opening and locking")
         except OSError as error:
             os.close(self._handle)
             raise InputUnusable(f"{path} is in use by another novuss; stop that one first or name another file") from error
@@ -129,11 +131,23 @@ class LineFile:
             self.append(b"")
         return damage
 
-    def close(self) -> None:
-        """Let go of the file and its lock; a second call does nothing."""
+    def close(self, *, keeps_empty: bool = True) -> None:
+        """Let go of the file and its lock; a file that was begun for nothing only stays if empty ones do. A second call does nothing."""
         if self._handle >= 0:
+            if self._begun and self.size == 0 and not keeps_empty:
+                with contextlib.suppress(OSError):
+                    self.path.unlink()
             os.close(self._handle)
             self._handle = -1
+
+
+def _opened(path: Path) -> tuple[int, bool]:
+    """A handle, and whether the file was not there before."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+    try:
+        return os.open(path, flags | os.O_EXCL, 0o644), True
+    except FileExistsError:
+        return os.open(path, flags, 0o644), False
 
 
 def _is_object(line: bytes) -> bool:

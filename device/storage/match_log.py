@@ -93,8 +93,8 @@ class MatchLog:
             return self._counter.count(raw, entry, about)
 
     def close(self) -> None:
-        """Let go of the file and its lock."""
-        self._file.close()
+        """Let go of the file and its lock; a log that was begun for nothing is not left behind."""
+        self._file.close(keeps_empty=False)
 
     def __enter__(self) -> MatchLog:
         return self

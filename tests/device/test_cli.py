@@ -263,3 +263,15 @@ def test_defaults_for_every_question_are_not_asked_for_in_a_browser(tmp_path: Pa
     file = tmp_path / "novuss.toml"
     one_sentence(novuss("setup", "names", "--yes", "--browser", "--port", "0", "--config", file), 2, "--yes", "--browser")
     assert not file.exists()
+
+
+@pytest.mark.parametrize("empty_before", [False, True])
+def test_a_recording_that_is_refused_leaves_no_empty_log(floor: Path, tmp_path: Path, *, empty_before: bool) -> None:
+    log = tmp_path / "log.jsonl"
+    if empty_before:
+        log.touch()
+    recording = tmp_path / "recording"
+    recording.mkdir()
+    floor.rename(recording / "1.png")
+    one_sentence(novuss("watch", recording, "--no-mqtt", "--record", log), 1, "recording")
+    assert log.exists() == empty_before, "an empty file of somebody else's is theirs"

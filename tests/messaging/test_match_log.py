@@ -146,9 +146,10 @@ def test_a_folder_is_no_log(tmp_path: Path) -> None:
 
 def test_an_entry_of_two_parts_is_our_own_bug(tmp_path: Path) -> None:
     log, _ = MatchLog.open(tmp_path / "m.jsonl")
-    with log, pytest.raises(Bug):
-        log.append(Entry(match=MATCH.match, judge=WARNING.judge))
-    assert (tmp_path / "m.jsonl").read_bytes() == b""
+    with log:
+        with pytest.raises(Bug):
+            log.append(Entry(match=MATCH.match, judge=WARNING.judge))
+        assert (tmp_path / "m.jsonl").read_bytes() == b""
 
 
 def test_clock_steps_change_no_order(tmp_path: Path) -> None:
@@ -158,3 +159,12 @@ def test_clock_steps_change_no_order(tmp_path: Path) -> None:
         keys = [log.append(entry).key for entry in (MATCH, WARNING, WARNING)]
     assert [line.key for line in read_lines(tmp_path / "m.jsonl").lines] == keys
     assert [line.entry for line in read_lines(tmp_path / "m.jsonl").lines] == [0, 1, 2]
+
+
+def test_a_log_that_is_taken_away_while_it_is_opened_is_not_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another novuss that wrote nothing removes its empty log; lines written to the removed file would be lost."""
+    import fcntl
+
+    monkeypatch.setattr(fcntl, "flock", lambda *_: (tmp_path / "m.jsonl").unlink())
+    with pytest.raises(InputUnusable, match="in use by another novuss"):
+        MatchLog.open(tmp_path / "m.jsonl")
