@@ -47,6 +47,9 @@ TABLE_WRITES: Final = (
     topics.REPLAY_RESULT,
 )
 TABLE_READS: Final = (topics.JUDGE, topics.REPLAY, topics.STATUS)
+# Where the installer has them written, and mosquitto's drop-in names them.
+FOLDER: Final = Path("/etc/novuss/broker")
+ACL: Final = "acl"
 # Bytes of randomness: beyond guessing, short enough to type in an emergency.
 PASSWORD_BYTES: Final = 18
 # Days; a hall's certificate is looked after by nobody, and 825 is the most that phones accept.
@@ -85,7 +88,7 @@ def write_broker_files(plan: BrokerPlan) -> list[Path]:
             _write_secret(passwords / user, secrets.token_urlsafe(PASSWORD_BYTES) + "\n", readable_by=None)
     hashed = _hashed({user: (passwords / user).read_text(encoding="utf-8").strip() for user in users})
     _write_secret(plan.folder / "users", hashed, readable_by=plan.user)
-    _write_secret(plan.folder / "acl", acl_text(), readable_by=plan.user)
+    _write_secret(plan.folder / ACL, acl_text(), readable_by=plan.user)
     _write_certificate(plan.folder, plan.names, plan.user)
     write_text(plan.folder / "mosquitto.conf", mosquitto_conf(plan))
     return [passwords / user for user in users]
@@ -102,7 +105,7 @@ user {plan.user}
 per_listener_settings false
 allow_anonymous false
 password_file {folder}/users
-acl_file {folder}/acl
+acl_file {folder}/{ACL}
 
 # Sessions, queues and retained messages survive a restart.
 persistence true
@@ -144,6 +147,43 @@ def acl_text() -> str:
         lines += [f"topic read {topics.PREFIX}/{what}" for what in reads]
         lines += [f"topic write {topics.PREFIX}/+/{what}" for what in writes]
     return "\n".join(lines) + "\n"
+
+
+def refused(text: str) -> list[str]:
+    """What this version's access list grants and that one does not: user, what they may do, where."""
+    return sorted(_grants(acl_text()) - _grants(text))
+
+
+def _grants(text: str) -> set[str]:
+    user, found = "", set()
+    for line in text.splitlines():
+        kind, _, what = line.strip().partition(" ")
+        if kind == "user":
+            user = what
+        elif kind in {"pattern", "topic"}:
+            found.add(f"{'%u' if kind == 'pattern' else user} {what}")
+    return found
+
+
+def renew_access_list(folder: Path) -> bool:
+    """Write this version's access list in place of another's, which is kept as `acl.before`; False where it is this one already.
+
+    Owner, group and mode stay, and so does all else: an upgrade needs neither mosquitto's programs nor the names of the tables.
+    """
+    file = folder / ACL
+    before = file.with_name(f"{ACL}.before")
+    try:
+        old, known = file.read_text(encoding="utf-8", errors="replace"), file.stat()
+    except OSError as error:
+        raise InputUnusable(f"{file}: no access list to renew ({error.strerror}); novuss broker {folder} --table NAME makes one") from error
+    if old == acl_text():
+        return False
+    for path, text in ((before, old), (file, acl_text())):
+        _write_secret(path, text, readable_by=None)
+        path.chmod(known.st_mode & 0o777)
+        if os.geteuid() == 0:
+            os.chown(path, known.st_uid, known.st_gid)
+    return True
 
 
 def _write_secret(path: Path, text: str, readable_by: str | None) -> None:

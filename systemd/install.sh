@@ -111,6 +111,12 @@ make_broker() {
   "$opt/current/bin/novuss" broker "$etc/broker" --table 1
 }
 
+# An older version's access list refuses the topics that came since. Nobody's password changes, and an image's broker is renewed too.
+renew_broker() {
+  [ ! -e "$etc/broker/acl" ] || "$opt/current/bin/novuss" broker "$etc/broker" --renew \
+    || say "the broker's access list could not be renewed; see: novuss doctor"
+}
+
 restart() {
   running || return 0
   systemd-sysusers
@@ -136,6 +142,7 @@ case ${1:-install} in
     check
     install_version
     [ -n "$root" ] || make_broker
+    renew_broker
     install_system_files
     restart
     ;;

@@ -7,7 +7,10 @@ import os
 import socket
 import time
 from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
 
+from device import broker_files
 from device.commands.config import login
 from device.doctor.finding import Finding
 from device.messaging.address import parse_url
@@ -15,6 +18,8 @@ from device.messaging.link import open_link
 from device.settings import Settings
 from device.webhook import Receiver
 from rules.errors import BrokerRefused, NovussError
+
+NAMED: Final = 3  # of what an access list refuses; the remedy is the same for all
 
 
 def broker(settings: Settings, environ: Mapping[str, str] = os.environ) -> Finding:
@@ -35,6 +40,24 @@ def broker(settings: Settings, environ: Mapping[str, str] = os.environ) -> Findi
         return Finding("broker", "wrong", str(error), "start it (sudo systemctl start mosquitto), check [mqtt] url and the network")
     who = f" as {address.user}" if address.user else " without a user"
     return Finding("broker", "ok", f"{address} answers (MQTT {protocol}) and takes this table{who}")
+
+
+def access_list(folder: Path = broker_files.FOLDER) -> Finding:
+    """Whether the broker of this machine lets tables and boards do all that this version does."""
+    file = folder / broker_files.ACL
+    try:
+        text = file.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return Finding("access", "skipped", f"no broker of `novuss broker` in {folder}")
+    except OSError as error:
+        return Finding("access", "skipped", f"{file} cannot be read ({error.strerror}); sudo novuss doctor can")
+    remedy = f"sudo novuss broker {folder} --renew && sudo systemctl reload mosquitto; passwords stay"
+    if lacks := broker_files.refused(text):
+        more = f" and {len(lacks) - NAMED} more" if len(lacks) > NAMED else ""
+        return Finding("access", "wrong", f"{file} is of an older version and refuses: {', '.join(lacks[:NAMED])}{more}", remedy)
+    if text != broker_files.acl_text():
+        return Finding("access", "warning", f"{file} allows all that is needed, but is not what this version writes", remedy)
+    return Finding("access", "ok", f"{file} is this version's")
 
 
 def webhook(settings: Settings) -> Finding:

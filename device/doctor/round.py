@@ -32,6 +32,7 @@ def examine(config: Path | None = None, environ: Mapping[str, str] = os.environ)
         lambda: machine.supply(sample),
         lambda: machine.temperature(sample),
         lambda: network.broker(settings, environ),
+        network.access_list,
         lambda: network.board_port(settings),
         lambda: network.webhook(settings),
         machine.service,

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from device.broker_files import acl_text
 from device.doctor import Finding, camera, exit_status, machine, network, software
 from device.doctor import round as doctors_round
 from device.health import Machine, Throttling
@@ -165,6 +166,24 @@ def test_a_broker_that_answers(mosquitto: Mosquitto) -> None:
     assert network.broker(settings(mqtt={"url": mosquitto.url})).level == "ok"
 
 
+@pytest.mark.parametrize(
+    ("change", "level", "words"),
+    [
+        (lambda text: text, "ok", "this version's"),
+        (lambda text: text.replace("pattern write novuss/%u/picture\n", ""), "wrong", "refuses: %u write novuss/%u/picture"),
+        (lambda text: text.replace("user judge", "user other"), "wrong", "judge read novuss/#, judge write novuss/+/judge"),
+        (lambda _: "", "wrong", "more"),
+        (lambda text: text + "user me\ntopic read #\n", "warning", "not what this version writes"),
+    ],
+)
+def test_the_brokers_access_list(change: Callable[[str], str], level: str, words: str, tmp_path: Path) -> None:
+    assert network.access_list(tmp_path).level == "skipped"
+    (tmp_path / "acl").write_text(change(acl_text()))
+    found = network.access_list(tmp_path)
+    assert (found.level, words in found.text) == (level, True), found
+    assert ("--renew" in found.remedy) == (level != "ok")
+
+
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> World:
     world = World()
@@ -232,7 +251,7 @@ def test_one_fault_hides_no_other_and_a_broken_settings_file_is_one(tmp_path: Pa
     found = by_name(doctors_round.examine(file, {}))
     assert "did you mean [board]?" in found["settings"].text
     assert found["model"].level == "wrong"
-    assert {"disk", "clock", "supply", "temperature", "broker", "board", "service", "folder", "secrets"} <= found.keys()
+    assert {"disk", "clock", "supply", "temperature", "broker", "access", "board", "service", "folder", "secrets"} <= found.keys()
 
 
 def test_warnings_are_nothing_wrong() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import subprocess
 from collections.abc import Callable, Iterator
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from device import topics
-from device.broker_files import BrokerPlan, write_broker_files
+from device.broker_files import BrokerPlan, acl_text, refused, renew_access_list, write_broker_files
 from device.cli import main
 from device.messaging import JudgeRequest, Publisher
 from device.storage import Outbox
@@ -163,3 +164,46 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     said = capsys.readouterr()
     assert said.out == ""
     assert f"judge: password in {tmp_path}/passwords/judge" in said.err
+
+
+def test_an_access_list_of_an_older_version_is_renewed_and_passwords_stay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An upgraded machine refused the topics that came later until somebody ran `novuss broker` by hand."""
+    old = acl_text().replace("pattern write novuss/%u/picture\n", "").replace("topic write novuss/+/replay\n", "")
+    (tmp_path / "acl").write_text(old)
+    (tmp_path / "acl").chmod(0o640)
+    (tmp_path / "passwords").mkdir()
+    for name in ("users", "mosquitto.conf", "passwords/1"):
+        (tmp_path / name).write_text("as it was\n")
+    assert refused(old) == ["%u write novuss/%u/picture", *(f"{role} write novuss/+/replay" for role in ("board", "hub", "judge"))]
+    for changed in (True, False):
+        with pytest.raises(SystemExit) as left:
+            main(["broker", str(tmp_path), "--renew"])
+        assert left.value.code == 0
+        assert ("reload mosquitto" in capsys.readouterr().err) == changed
+    assert (tmp_path / "acl").read_text() == acl_text()
+    assert (tmp_path / "acl.before").read_text() == old
+    for name in ("acl", "acl.before"):
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o640, name
+    assert {(tmp_path / name).read_text() for name in ("users", "mosquitto.conf", "passwords/1")} == {"as it was\n"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_a_renewed_access_list_is_still_the_brokers_to_read(tmp_path: Path) -> None:
+    (tmp_path / "acl").write_text("# older\n")
+    os.chown(tmp_path / "acl", 12, 34)
+    assert renew_access_list(tmp_path)
+    for name in ("acl", "acl.before"):
+        assert ((tmp_path / name).stat().st_uid, (tmp_path / name).stat().st_gid) == (12, 34), name
+
+
+def test_there_is_nothing_to_renew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words, status, said in (
+        (["--renew"], 1, "no access list"),
+        (["--renew", "--table", "1"], 2, "exclude each other"),
+        ([], 2, "--table"),
+    ):
+        with pytest.raises(SystemExit) as left:
+            main(["broker", str(tmp_path / "none"), *words])
+        assert left.value.code == status
+        assert said in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

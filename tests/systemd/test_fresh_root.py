@@ -71,7 +71,9 @@ def test_installed_run_upgraded_rolled_back_and_removed(machine: FreshRoot) -> N
     assert machine.ok("readlink /opt/novuss/previous") == first
 
     release(checkout, "9.9.9")
+    machine.ok("sed -i '/picture/d' /etc/novuss/broker/acl")
     machine.ok(INSTALL)
+    machine.ok("grep -q picture /etc/novuss/broker/acl")
     assert machine.ok(f"{NOVUSS} --version") == "9.9.9"
     machine.until("systemctl is-active novuss", "active")
     release(checkout, "not a version")

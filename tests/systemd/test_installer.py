@@ -12,6 +12,16 @@ from pathlib import Path
 import pytest
 
 INSTALLER = Path(__file__).parents[2] / "systemd" / "install.sh"
+# Says its version, or fails at its start; as `novuss broker FOLDER --renew` it leaves a note where the access list is.
+STAND_IN = """import sys
+
+def main():
+    if sys.argv[1:2] == ["broker"]:
+        with open(sys.argv[2] + "/acl", "w") as acl:
+            acl.write(" ".join(sys.argv[3:]) + " by {version}")
+        return
+    raise SystemExit(1 - {works:d} or print({version!r}))
+"""
 
 
 class Machine:
@@ -28,7 +38,7 @@ class Machine:
         self.package = self._folder / f"novuss_stand_in-{version}-py3-none-any.whl"
         info = f"novuss_stand_in-{version}.dist-info"
         files = {
-            "novuss_stand_in.py": f"def main():\n    raise SystemExit(1 - {works:d} or print({version!r}))\n",
+            "novuss_stand_in.py": STAND_IN.format(works=works, version=version),
             f"{info}/METADATA": f"Metadata-Version: 2.1\nName: novuss-stand-in\nVersion: {version}\n",
             f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
             f"{info}/entry_points.txt": "[console_scripts]\nnovuss = novuss_stand_in:main\n",
@@ -107,6 +117,20 @@ def test_installed_twice_upgraded_rolled_back_and_removed(machine: Machine) -> N
     assert (machine.root / "etc/novuss/novuss.env").read_text() == "NOVUSS_WATCH=virtual\n"
     assert machine.run("remove", "--purge").returncode == 0
     assert machine.files() == {}
+
+
+@pytest.mark.slow
+def test_an_upgrade_renews_the_brokers_access_list_and_keeps_passwords(machine: Machine) -> None:
+    machine.install()
+    assert not (machine.root / "etc/novuss/broker").exists(), "a broker of one's own elsewhere is left alone"
+    broker = machine.root / "etc/novuss/broker"
+    (broker / "passwords").mkdir(parents=True)
+    for name in ("acl", "users", "passwords/1"):
+        (broker / name).write_text("as it was")
+    machine.release("2")
+    machine.install()
+    assert (broker / "acl").read_text() == "--renew by 2"
+    assert [(broker / name).read_text() for name in ("users", "passwords/1")] == ["as it was"] * 2
 
 
 @pytest.mark.slow
