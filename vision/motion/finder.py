@@ -36,6 +36,9 @@ _TINT_SLACK: Final = 5.0  # the same in tint, which gloss hardly changes
 _LEVEL_SHARE: Final = 0.25  # and as a share of that
 _TRIED: Final = 0.65  # of a disc's usual gain, from which an unexpected place is tried out
 _FARTHER: Final = 0.001  # of the gain for a millimetre: a nearer place is likelier
+_PLAIN: Final = 0.93  # share of pixels explained from which it is the disc; its shadow, bare wood on wood, reaches 0.9
+_TURN = np.arange(8) * np.pi / 4
+_SHADOWS_MM: Final = 26.0 * np.stack([np.cos(_TURN), np.sin(_TURN)], axis=1)  # a striker beside its shadow, by lamps at 30 degrees
 _OFF: Final = 0.0005  # but a struck striker has left its place, cue and shadow behind: a farther place is likelier,
 _FARTHEST: Final = 0.05  # up to this
 _BY_HAND: Final = 0.2  # of the gain, for a place beside an arm or cue
@@ -158,16 +161,12 @@ class DiscFinder:
         sets_off = is_struck or track.sets_off
         reach_mm = 20.0 + self.fastest_mm_s(track) * min(dt, _LONGEST_OFF_S if is_struck and dt < _LONGEST_OFF_S else _LONGEST_LOOK_S)
         here = self.outline(track)
-        out: list[tuple[float, Fit]] = []
-        for place in around(self._scene, track.look, here.centre_px, reach_mm * here.px_per_mm):
-            guess = self._camera.to_mm(place[None], track.shape.height_mm)[0]
-            way = way_to(track, guess, t_s)
-            tried = (self.try_at(image, track, guess, way * share) for share in speed_shares(track))
-            fit = max((one for one in tried if one is not None), key=lambda one: one.gain, default=None)
-            if fit is None or not self.is_free(track, fit.axis_mm, t_s):
-                continue
-            if not self._may_be_tried(track, fit) or track.stood_at(fit.axis_mm) or self._is_anothers_fall(track, fit, t_s):
-                continue
+        places = around(self._scene, track.look, here.centre_px, reach_mm * here.px_per_mm)
+        guesses = [self._camera.to_mm(place[None], track.shape.height_mm)[0] for place in places]
+        found = [fit for guess in guesses if (fit := self._found_at(image, track, guess, t_s)) is not None]
+        found += self._beside_shadow(image, track, [*found, *([] if weak is None else [weak])], t_s)
+        out = []
+        for fit in found:
             away = float(np.hypot(*(fit.axis_mm - body.at_mm)))
             outline = self.outline(track, fit.axis_mm)
             worse = _UNDER_HAND * self._cover.share(outline, 0.0) + (0.0 if sets_off else _FARTHER * away)
@@ -177,6 +176,25 @@ class DiscFinder:
             out.append((fit.gain * fit.explained - worse, fit))
         handicap = self._handicap(track, weak)
         return [fit for _, fit in sorted(out, key=lambda one: -one[0]) if beats(fit, weak, handicap)]
+
+    def _found_at(self, image: Image, track: Track, guess: Array, t_s: float) -> Fit | None:
+        """The best fit near a place (2,) mm where a disc may have come to, if it is worth a try."""
+        way = way_to(track, guess, t_s)
+        tried = (self.try_at(image, track, guess, way * share) for share in speed_shares(track))
+        fit = max((one for one in tried if one is not None), key=lambda one: one.gain, default=None)
+        if fit is None or not self.is_free(track, fit.axis_mm, t_s):
+            return None
+        if not self._may_be_tried(track, fit) or track.stood_at(fit.axis_mm) or self._is_anothers_fall(track, fit, t_s):
+            return None
+        return fit
+
+    def _beside_shadow(self, image: Image, track: Track, known: list[Fit], t_s: float) -> list[Fit]:
+        """Where a striker is that shows less than its shadow does, bare wood on wood: looked for around what was found poorly."""
+        if track.kind != "striker" or track.hidden or not known or any(fit.explained > _PLAIN for fit in known):
+            return []
+        centre = max(known, key=lambda fit: fit.gain).axis_mm
+        around_it = (self._found_at(image, track, centre + step, t_s) for step in _SHADOWS_MM)
+        return [fit for fit in around_it if fit is not None and fit.explained > _PLAIN]
 
     def _handicap(self, track: Track, weak: Fit | None) -> float:
         """By how much less a striker that sets off from under a hand is believed to be where its first step leads: the cue follows it."""

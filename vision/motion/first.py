@@ -29,6 +29,9 @@ _UNSEEN_FRAMES: Final = 2.5  # so many frames without the striker are more than 
 _UNSEEN_MM: Final = 30.0  # way of the striker in them on which it may have met a piece
 _LONGER: Final = 1.15  # such a way may be longer than its ends and speeds tell
 _MOMENT_S: Final = 0.05  # three frames at 60 per second
+_FOLLOWED: Final = 4  # sightings on its way from which a striker's place at the contact is known to a millimetre
+_AT_MM: Final = 2.5  # it touches a piece as far as its place is known
+_CLEAR_OF_MM: Final = 5.0  # and from here on it does not
 _SAME_S: Final = 0.006  # the same contact found in both ways
 _SHIFTED_MM: Final = 0.4  # slow errors of one disc's place change by less within a stroke
 _AWAY_MM: Final = 0.9  # and beyond this it has plainly moved
@@ -57,7 +60,7 @@ def settle_first(
     grazed = _grazed(paths, striker, struck_s - _MOMENT_S, np.inf if first is None else first.t_s)
     if grazed is not None:
         return [*every, grazed], First((grazed.other,), grazed.t_s, grazed.confidence)
-    if first is not None and (_was_out_of_sight(paths, striker, first, struck_s) or _may_be_exchanged(paths, first)):
+    if first is not None and (_was_out_of_sight(paths, striker, first, struck_s) or _may_be_exchanged(paths, striker, first)):
         first = replace(first, confidence=min(first.confidence, _HALF_SEEN))
     return every, first
 
@@ -108,12 +111,28 @@ def _is_within(way_mm: float, a: Array, b: Array, other: Path, radius_mm: float)
     return detour - 2 * (radius_mm + other.shape.radius_mm) < way_mm
 
 
-def _may_be_exchanged(paths: Mapping[str, Path], first: First) -> bool:
-    """Whether another piece of the same kind vanished at that moment: who stayed and who went cannot be seen by their looks."""
+def _may_be_exchanged(paths: Mapping[str, Path], striker: str, first: First) -> bool:
+    """Whether another piece of the same kind vanished at that moment: who stayed and who went cannot be seen by their looks.
+
+    Where the striker was seen to come up to the one and was clear of the other, it does not matter who went.
+    """
     kinds = {paths[name].kind for name in first.pieces}
     if any(paths[name].vanished for name in first.pieces):
         return False
-    return any(p.vanished and p.kind in kinds and abs((p.woken_s or p.last_s) - first.t_s) < _MOMENT_S for p in paths.values())
+    gone = [p for p in paths.values() if p.vanished and p.kind in kinds and abs((p.woken_s or p.last_s) - first.t_s) < _MOMENT_S]
+    came = [s.t_s for s in paths[striker].seen if s.t_s < first.t_s]
+    if not came or first.t_s - came[-1] > _UNSEEN_FRAMES * frame_s(paths) or len(came) < _FOLLOWED:
+        return bool(gone)
+    touched = all(abs(_gap_mm(paths, striker, paths[name], first.t_s)) < _AT_MM for name in first.pieces)
+    return any(not touched or _gap_mm(paths, striker, p, first.t_s) < _CLEAR_OF_MM for p in gone)
+
+
+def _gap_mm(paths: Mapping[str, Path], striker: str, piece: Path, t_s: float) -> float:
+    """How far the striker was then from touching a piece where it lay; 0 where either is not known."""
+    there = paths[striker].at(t_s)
+    if there is None or piece.rest_mm is None:
+        return 0.0
+    return float(np.hypot(*(there - piece.rest_mm))) - paths[striker].shape.radius_mm - piece.shape.radius_mm
 
 
 def _settled(
