@@ -1,12 +1,17 @@
-"""Dark pieces that geometry alone mistakes for their own shadow or overlooks on a pocket's edge."""
+"""Dark pieces that geometry alone mistakes for their own shadow or for red ones, or overlooks on a pocket's edge."""
 
 from __future__ import annotations
 
+from collections import Counter
+
+import msgspec
 import numpy as np
 import pytest
 
 from benchmarks.filmed import Studio
-from virtual_table import Spot
+from calibration import Camera, Lens
+from calibration.find import find_table
+from virtual_table import Spot, VirtualTable, random_camera, random_look
 from vision.detect import detect
 
 # By studio: seeds of the camera, the lamp and the table that each was first seen under.
@@ -29,3 +34,12 @@ def test_a_black_piece_is_found_where_it_lies_and_not_where_its_shadow_does(seed
         nearest = min(found, key=lambda one: np.hypot(one.x_mm - place[0], one.y_mm - place[1]))
         assert np.hypot(nearest.x_mm - place[0], nearest.y_mm - place[1]) < 1.5
         assert nearest.kind == "black"
+
+
+def test_black_pieces_on_greenish_wood_are_black():
+    table = VirtualTable(514, look=random_look(514), camera=random_camera(514), nothing="tidy")
+    frame = table.next_frame()
+    assert frame is not None
+    camera = Camera(find_table([frame.image], msgspec.convert(table.lens, Lens)).calibration)
+    found = Counter(one.kind for one in detect(frame.image, camera).discs)
+    assert found == Counter(one.kind for one in table.truth_at(0.0))

@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 
 MODEL: Final = MODELS / "discs.onnx"
 KINDS: Final[tuple[Kind | None, ...]] = ("red", "black", "striker", None)  # the order of the network's answers
+SURE_COLOUR: Final = 0.9  # probability from which the network's word on a piece's colour is taken; by wood of a strange hue it knows better
 POSES: Final[tuple[Pose, ...]] = ("flat", "stacked", "on_side")
 STRANGE: Final = 1.2  # tables and lamps differ from the scenes that it has learned from: sigma grows by this
 # Training shows discs on others and on their side far more often than play does: a hundredth of discs, if that, not a tenth.
@@ -45,6 +46,11 @@ class Opinion:
     def disc(self) -> float:
         """Probability that a flat disc of the asked size is there."""
         return float((1 - self.kind[-1]) * self.pose[0])
+
+    def colour(self, taken_for: Kind) -> Kind:
+        """A piece's colour: that which it was taken for, unless the network is sure of the other."""
+        other: Kind = "black" if taken_for == "red" else "red"
+        return other if taken_for != "striker" and self.kind[KINDS.index(other)] >= SURE_COLOUR else taken_for
 
 
 class Eyes:

@@ -144,7 +144,8 @@ def find_discs(image: NDArray[np.uint8], camera: Camera, network: Eyes | None) -
         if ask is not None and opinion is not None and _is_doubted(place, opinion):
             place, opinion = _looked_at_again(image, camera, ask, one, place, opinion, near)  # noqa: PLW2901
         pose, settled_at = _judged(image, camera, one, place, opinion, near)
-        found.append(Found(one.kind, pose, settled_at.x_mm, settled_at.y_mm, settled_at.sigma_mm, one.candidate.rim, one.candidate.hole))
+        kind = one.kind if opinion is None else opinion.colour(one.kind)
+        found.append(Found(kind, pose, settled_at.x_mm, settled_at.y_mm, settled_at.sigma_mm, one.candidate.rim, one.candidate.hole))
     return found
 
 

@@ -103,7 +103,7 @@ class Comings:
             if guess.island is not None:
                 self._finder.refuse(guess.island)
             return None
-        return self._take_in(guess.kind, answer, image, t_s, struck=struck)
+        return self._take_in(answer.kind or guess.kind, answer, image, t_s, struck=struck)
 
     def is_busy(self, foreign: Foreign) -> bool:
         """Whether something that may be a disc has not been looked at, or is being looked at closely."""

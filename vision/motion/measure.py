@@ -44,11 +44,12 @@ _ANOTHER_LEVELS: Final = 5.0  # mean change, a lamp's flicker taken out, from wh
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a closer look says: whether a disc is there, and where and how surely, mm."""
+    """What a closer look says: whether a disc is there, where and how surely, mm, and its kind where the network knows it better."""
 
     shows: bool
     at_mm: NDArray[np.float64]
     sigma_mm: float
+    kind: Kind | None = None
 
 
 @dataclass(slots=True)
@@ -175,8 +176,9 @@ class Measurer:
         opinion = self._opinion(image, kind, place)
         if fit.sharp_mm > limit and (opinion is None or opinion.disc < _SURE_DISC):
             return none
-        place = place if opinion is None else fuse(place, opinion)
-        return Answer(shows=True, at_mm=np.array([place.x_mm, place.y_mm]), sigma_mm=place.sigma_mm)
+        if opinion is not None:
+            place, kind = fuse(place, opinion), opinion.colour(kind)
+        return Answer(shows=True, at_mm=np.array([place.x_mm, place.y_mm]), sigma_mm=place.sigma_mm, kind=kind)
 
     def _opinion(self, image: NDArray[np.uint8], kind: Kind, place: Place) -> Opinion | None:
         network = eyes()
