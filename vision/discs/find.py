@@ -57,6 +57,7 @@ WALL_REACH_MM: Final = 36.0  # and from axis to axis: two pieces that touch, and
 NEARER: Final = 0.5  # of the gap between fit and network: another fit must leave less than this
 FARTHER: Final = (1.0, 1.7)  # shares of the network's shift, which is too short where it is far
 FAR_MM: Final = 1.2  # the network has learned from places that are nearer than this, but for a few
+OPEN_POSE: Final = 0.1  # probability that it lies otherwise from which that is an open question
 POSE_DOUBT_MM: Final = 3.0  # how far off a place is when a disc lies otherwise than it was taken to lie
 
 
@@ -226,9 +227,10 @@ def _judged(
     hidden = _stands_behind(camera, place, near) or at_rail(place.x_mm, place.y_mm, solid_of(one.kind).radius_mm)
     enough = SURE_POSE_BEHIND if hidden else SURE_POSE
     if pose == "flat" or opinion.pose.max() < enough:
-        sure = pose == "flat"
-        at = fuse(place, opinion)
-        return "flat", at if sure else replace(at, sigma_mm=math.hypot(at.sigma_mm, POSE_DOUBT_MM * float(opinion.pose[1:].sum())))
+        at, other = fuse(place, opinion), float(opinion.pose[1:].sum())
+        if pose == "flat" and other < OPEN_POSE:
+            return "flat", at
+        return "flat", replace(at, sigma_mm=math.hypot(at.sigma_mm, POSE_DOUBT_MM * math.sqrt(other)))
     if pose == "stacked":
         raised = fit_disc(image, camera, place.x_mm, place.y_mm, one.kind, near, Manner(PIECE_THICKNESS_MM))
         if raised is not None:
