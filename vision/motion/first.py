@@ -114,7 +114,7 @@ def _is_within(way_mm: float, a: Array, b: Array, other: Path, radius_mm: float)
 def _may_be_exchanged(paths: Mapping[str, Path], striker: str, first: First) -> bool:
     """Whether another piece of the same kind vanished at that moment: who stayed and who went cannot be seen by their looks.
 
-    Where the striker was seen to come up to the one and was clear of the other, it does not matter who went.
+    Where the striker was seen to come up to the one and was clear of all others like it, it does not matter who went.
     """
     kinds = {paths[name].kind for name in first.pieces}
     if any(paths[name].vanished for name in first.pieces):
@@ -124,7 +124,11 @@ def _may_be_exchanged(paths: Mapping[str, Path], striker: str, first: First) -> 
     if not came or first.t_s - came[-1] > _UNSEEN_FRAMES * frame_s(paths) or len(came) < _FOLLOWED:
         return bool(gone)
     touched = all(abs(_gap_mm(paths, striker, paths[name], first.t_s)) < _AT_MM for name in first.pieces)
-    return any(not touched or _gap_mm(paths, striker, p, first.t_s) < _CLEAR_OF_MM for p in gone)
+    if touched:
+        clear_mm = max(_CLEAR_OF_MM, _SOON_S * float(np.hypot(*paths[striker].velocity_before(first.t_s))))
+        others = [p for p in paths.values() if p.kind in kinds and p.id not in first.pieces]
+        touched = all(_gap_mm(paths, striker, p, first.t_s) > clear_mm for p in others)
+    return bool(gone) and not touched
 
 
 def _gap_mm(paths: Mapping[str, Path], striker: str, piece: Path, t_s: float) -> float:

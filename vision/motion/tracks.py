@@ -173,7 +173,7 @@ class Tracker:
     def _lies_covered(self, track: Track, image: Image) -> bool:
         """Whether a piece that nothing ran into shows in part where it lay: something thin, a cue of the table's colour, lies over it."""
         stood = float(np.hypot(*(track.at_mm - track.lay_mm))) < _BESIDE_MM and self.finder.fastest_mm_s(track) < _RUN_INTO_MM_S
-        if track.kind == "striker" or track.hidden or not stood or not self.finder.shows_partly(image, track):
+        if track.kind == "striker" or track.hidden or track.missed or not stood or not self.finder.shows_partly(image, track):
             return False
         track.at_mm, track.partly = track.lay_mm, True
         return True
