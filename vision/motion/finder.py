@@ -36,6 +36,7 @@ _TINT_SLACK: Final = 5.0  # the same in tint, which gloss hardly changes
 _LEVEL_SHARE: Final = 0.25  # and as a share of that
 _TRIED: Final = 0.65  # of a disc's usual gain, from which an unexpected place is tried out
 _FARTHER: Final = 0.001  # of the gain for a millimetre: a nearer place is likelier
+_CLEAR: Final = 0.85  # of a disc's usual gain: so it shows where its speed is guessed well
 _PLAIN: Final = 0.93  # share of pixels explained from which it is the disc; its shadow, bare wood on wood, reaches 0.9
 _TURN = np.arange(8) * np.pi / 4
 _SHADOWS_MM: Final = 26.0 * np.stack([np.cos(_TURN), np.sin(_TURN)], axis=1)  # a striker beside its shadow, by lamps at 30 degrees
@@ -179,9 +180,12 @@ class DiscFinder:
 
     def _found_at(self, image: Image, track: Track, guess: Array, t_s: float) -> Fit | None:
         """The best fit near a place (2,) mm where a disc may have come to, if it is worth a try."""
-        way = way_to(track, guess, t_s)
-        tried = (self.try_at(image, track, guess, way * share) for share in speed_shares(track))
-        fit = max((one for one in tried if one is not None), key=lambda one: one.gain, default=None)
+        way, fit = way_to(track, guess, t_s), None
+        for share in speed_shares(track):
+            one = self.try_at(image, track, guess, way * share)
+            fit = one if fit is None or (one is not None and one.gain > fit.gain) else fit
+            if fit is not None and fit.explained > _PLAIN and fit.gain > _CLEAR * track.usual_gain:
+                break  # it cannot be told much better, and each try takes milliseconds
         if fit is None or not self.is_free(track, fit.axis_mm, t_s):
             return None
         if not self._may_be_tried(track, fit) or track.stood_at(fit.axis_mm) or self._is_anothers_fall(track, fit, t_s):
