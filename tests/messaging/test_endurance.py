@@ -25,7 +25,6 @@ ENTRIES = 10_000
 DAY_S, STROKE_S, MATCH_S, PICTURES = 8 * 3600, 10, 2400, 5
 
 
-@pytest.mark.slow
 def test_10_000_events_none_lost_none_doubled_and_nothing_grows(
     mosquitto: Mosquitto, subscribe: Callable[..., Subscriber], memory_path: Path
 ) -> None:

@@ -142,11 +142,6 @@ def killed_game(mosquitto: Mosquitto, subscribe: Subscribe, folder: Path, kills:
     assert game.as_heard(subscriber.messages("/match")[-1][1]) == game.as_heard(match_state(state))
 
 
-def test_process_killed_in_mid_game_and_started_again(mosquitto: Mosquitto, subscribe: Subscribe, tmp_path: Path) -> None:
-    killed_game(mosquitto, subscribe, tmp_path, kills=5)
-
-
-@pytest.mark.slow
 def test_process_killed_at_200_moments(mosquitto: Mosquitto, subscribe: Subscribe, tmp_path: Path) -> None:
     killed_game(mosquitto, subscribe, tmp_path, kills=200)
 
