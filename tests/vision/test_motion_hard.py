@@ -36,6 +36,19 @@ def truly_left(world: World) -> Counter[tuple[str, str]]:
     return Counter((kinds[c.a], c.b) for c in world.log if c.kind in ("pocket", "over_rail"))
 
 
+def first_contact(stroke: Stroke) -> Contact:
+    return next(e for e in stroke.timeline if isinstance(e, Contact) and "striker" in e.discs)
+
+
+def assert_touched(world: World, stroke: Stroke, contact: Contact) -> None:
+    """The piece that a contact names lay where the one did that was truly touched first."""
+    touched = next(disc for disc in stroke.before.discs if disc.id == contact.discs[1])
+    piece = next(track for track in world.tracks if track.id == world.log[0].a)
+    true = piece.at(piece.times[0])
+    assert true is not None
+    assert (touched.x_mm, touched.y_mm) == pytest.approx((true.x_mm, true.y_mm), abs=2.0)
+
+
 @pytest.mark.parametrize(
     ("studio", "number"),
     [
@@ -60,7 +73,7 @@ def test_every_disc_that_left_is_told_where_it_went(studio: int, number: int) ->
 
 def test_a_striker_that_goes_off_in_the_open_is_followed_and_not_the_tip_that_comes_after_it() -> None:
     world, stroke = stroke_of(7317, 1587)
-    contact = next(e for e in stroke.timeline if isinstance(e, Contact) and "striker" in e.discs)
+    contact = first_contact(stroke)
     assert contact.t == pytest.approx(world.log[0].t, abs=0.003)
     assert left(stroke.before.discs, stroke) == truly_left(world)
 
@@ -76,12 +89,8 @@ def test_a_striker_that_goes_off_in_the_open_is_followed_and_not_the_tip_that_co
 )
 def test_the_first_piece_is_told_for_sure(studio: int, number: int) -> None:
     world, stroke = stroke_of(studio, number)
-    contact = next(e for e in stroke.timeline if isinstance(e, Contact) and "striker" in e.discs)
-    touched = next(disc for disc in stroke.before.discs if disc.id == contact.discs[1])
-    piece = next(track for track in world.tracks if track.id == world.log[0].a)
-    true = piece.at(piece.times[0])
-    assert true is not None
-    assert (touched.x_mm, touched.y_mm) == pytest.approx((true.x_mm, true.y_mm), abs=2.0)
+    contact = first_contact(stroke)
+    assert_touched(world, stroke, contact)
     assert contact.t == pytest.approx(world.log[0].t, abs=0.003)
     assert contact.confidence is not None
     assert contact.confidence > 0.9
@@ -95,12 +104,8 @@ def test_a_stroke_that_touched_nothing_is_told_though_the_tip_wavered_at_the_str
 
 def test_a_piece_that_was_struck_off_from_under_the_cue_was_touched() -> None:
     world, stroke = stroke_of(7064, 324)
-    contact = next(e for e in stroke.timeline if isinstance(e, Contact) and "striker" in e.discs)
-    touched = next(disc for disc in stroke.before.discs if disc.id == contact.discs[1])
-    piece = next(track for track in world.tracks if track.id == world.log[0].a)
-    true = piece.at(piece.times[0])
-    assert true is not None
-    assert (touched.x_mm, touched.y_mm) == pytest.approx((true.x_mm, true.y_mm), abs=2.0)
+    contact = first_contact(stroke)
+    assert_touched(world, stroke, contact)
     assert contact.confidence is not None
     assert contact.confidence < 0.9 or contact.t == pytest.approx(world.log[0].t, abs=0.003)
 

@@ -38,7 +38,6 @@ from vision.discs.topview import view_from_above
 
 Array = NDArray[np.float64]
 
-
 CLOSE_LOOK_MM: Final = 0.6  # nearer pixels share grain and colour mosaic, and add time but hardly evidence
 LEAST_EVIDENCE: Final = 0.35  # candidate score times the hole's contrast in sigmas
 SHADOW_REDNESS: Final = -0.08  # a shadow on wood keeps the wood's colour, 0 within 0.05; black paint is greyer, about -0.4

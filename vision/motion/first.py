@@ -123,12 +123,10 @@ def _may_be_exchanged(paths: Mapping[str, Path], striker: str, first: First) -> 
     came = [s.t_s for s in paths[striker].seen if s.t_s < first.t_s]
     if not came or first.t_s - came[-1] > _UNSEEN_FRAMES * frame_s(paths) or len(came) < _FOLLOWED:
         return bool(gone)
-    touched = all(abs(_gap_mm(paths, striker, paths[name], first.t_s)) < _AT_MM for name in first.pieces)
-    if touched:
-        clear_mm = max(_CLEAR_OF_MM, _SOON_S * float(np.hypot(*paths[striker].velocity_before(first.t_s))))
-        others = [p for p in paths.values() if p.kind in kinds and p.id not in first.pieces]
-        touched = all(_gap_mm(paths, striker, p, first.t_s) > clear_mm for p in others)
-    return bool(gone) and not touched
+    clear_mm = max(_CLEAR_OF_MM, _SOON_S * float(np.hypot(*paths[striker].velocity_before(first.t_s))))
+    like = [(p.id in first.pieces, _gap_mm(paths, striker, p, first.t_s)) for p in paths.values() if p.kind in kinds]
+    is_plain = all(abs(gap) < _AT_MM if mine else gap > clear_mm for mine, gap in like)
+    return bool(gone) and not is_plain
 
 
 def _gap_mm(paths: Mapping[str, Path], striker: str, piece: Path, t_s: float) -> float:
