@@ -12,6 +12,7 @@ import argparse
 import math
 import time
 from collections import Counter
+from collections.abc import Sequence
 
 import cv2
 import msgspec
@@ -21,11 +22,14 @@ from calibration.find import find_table
 from calibration.lens import Lens
 from rules.errors import InputUnusable
 from rules.facts import Incident, Stroke
+from rules.table import Kind
 from virtual_table import VirtualTable, random_camera, random_look
 from virtual_table.quiet import QUIET, Nothing
 from vision.watcher import Watcher
 
 AWAY_MM = 10.0  # two thirds of a piece's radius: not where it is
+STANDS_S = 0.5  # what is there where it was so long before lies still
+_Lying = tuple[Kind, float, float, bool]  # kind, place, mm, and whether it lies still
 
 
 def watch(table: VirtualTable, seconds: float, spent_ms: list[float] | None = None) -> tuple[Watcher, list[Stroke | Incident]]:
@@ -53,21 +57,30 @@ def watch(table: VirtualTable, seconds: float, spent_ms: list[float] | None = No
 
 
 def misplaced(watcher: Watcher, table: VirtualTable, now_s: float) -> int:
-    """Discs that are told to lie more than 10 mm from where any of their kind does; which rail is south cannot be seen, so each is tried.
+    """Discs that are told to lie more than 10 mm from where any of their kind does, or that lie where none is known, whichever are more;
+    which rail is south cannot be seen, so each is tried.
 
-    What a hand carries or covers is not told as lying anywhere.
+    What a hand carries or covers is not told as lying anywhere, and what is on its way does not lie.
     """
-    known = [(d.kind, d.x_mm, d.y_mm) for d in watcher.discs.discs if d.at_rest]
-    true = table.truth_at(now_s)
+    known = [(d.kind, d.x_mm, d.y_mm, d.at_rest) for d in watcher.discs.discs]
+    before = {(d.kind, d.x_mm, d.y_mm) for d in table.truth_at(now_s - STANDS_S)}
+    true = [(d.kind, d.x_mm, d.y_mm, (d.kind, d.x_mm, d.y_mm) in before) for d in table.truth_at(now_s)]
     counts = []
     for turn in range(4):
         c, s = (1, 0, -1, 0)[turn], (0, 1, 0, -1)[turn]
-        away = [
-            min((math.hypot(c * d.x_mm - s * d.y_mm - x, s * d.x_mm + c * d.y_mm - y) for d in true if d.kind == kind), default=1e3)
-            for kind, x, y in known
-        ]
-        counts.append(sum(a > AWAY_MM for a in away))
+        turned = [(kind, c * x - s * y, s * x + c * y, rests) for kind, x, y, rests in known]
+        counts.append(max(_alone(turned, true), _alone(true, turned)))
     return min(counts)
+
+
+def _alone(some: Sequence[_Lying], others: Sequence[_Lying]) -> int:
+    """How many of some that lie still have none of their kind among the others within 10 mm."""
+    away = (
+        min((math.hypot(x - other_x, y - other_y) for other, other_x, other_y, _ in others if other == kind), default=math.inf)
+        for kind, x, y, rests in some
+        if rests
+    )
+    return sum(a > AWAY_MM for a in away)
 
 
 def main(argv: list[str]) -> None:
@@ -96,5 +109,5 @@ def main(argv: list[str]) -> None:
         lost = misplaced(watcher, table, args.seconds - 0.1)
         tally["discs_misplaced"] += lost
         if lost:
-            print(f"  {seed} {nothing}: {lost} discs told to lie where none of their kind does", flush=True)
+            print(f"  {seed} {nothing}: {lost} discs told to lie where none of their kind does, or not known", flush=True)
     print(dict(tally))
