@@ -221,6 +221,22 @@ def test_strokes_are_played_forward_as_the_exact_physics_has_them():
         assert got.places_mm[0, :, k] == pytest.approx(places(track, times)[0], abs=0.3)
 
 
+def test_a_row_that_shivers_when_it_is_struck_leaves_room_for_the_next_contact():
+    pitch, velocity = 30.02, np.array([-1266.0, 2719.8])
+    row = {f"r{n}": (pitch * (n - 4.5), TIGHT_MM) for n in range(1, 9)}
+    meets = np.array(row["r2"]) - REACH_MM * np.array([0.36, 0.933])  # and r1 a millisecond and a half later
+    world = struck({**row, "striker": tuple(meets - 0.2 * velocity)}, tuple(velocity))
+    many, surface = 64, world.surface
+    at = np.array([[t.at(0.0).x_mm, t.at(0.0).y_mm] for t in world.tracks])[None].repeat(many, axis=0)
+    at[:, :8] += np.random.default_rng(3).normal(0, 0.15, (many, 8, 2))
+    wood = Wood(*(np.full(many, v) for v in (surface.e_disc, surface.e_rail, surface.f_disc)), surface.mu * 9810)
+    strike = Strike(8, np.zeros(many), velocity[None].repeat(many, axis=0))
+    solids = Solids(world.radius, world.mass, np.zeros(9, bool))
+    got = play(at, np.zeros((many, 9, 2)), solids, wood, -0.01, np.array([world.log[0].t + 0.02]), strike)
+    pairs = [set(zip(a, b, strict=True)) for a, b in zip(got.first.tolist(), got.second.tolist(), strict=True)]
+    assert all({(0, 8), (8, 0)} & these for these in pairs)
+
+
 def test_explanations_keep_their_likelihoods(camera):
     world = struck({"r1": (-16.0, 0.0), "b1": (16.0, 1.0), "striker": (0.0, -420.0)}, (0.0, 3000.0))
     tracks, _ = followed(world, 60.0, camera, np.random.default_rng(1))

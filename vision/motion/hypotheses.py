@@ -48,7 +48,6 @@ _BOUNCE: Final = (0.85, 0.08)  # wood on wood: mean and spread
 _RAIL_BOUNCE: Final = (0.7, 0.1)
 _RUB: Final = (0.13, 0.07)
 _SHIFT_MM: Final = 0.15  # of a piece's place against the striker's: lens, height, radius
-_HEAP_S: Final = 0.006  # discs of a heap shiver against each other: one contact
 _TOGETHER_S: Final = 0.001  # two first contacts nearer than this are one for every referee
 _GAP_S: Final = 0.0003  # how well the gap between two contacts is known: places and radii at 1 m/s
 _GAP_SHARE: Final = 0.15  # and as a share of it: what happens meanwhile in a row of pieces is known in outline only
@@ -343,14 +342,9 @@ def _events(case: _Case, played: Played, weight: Array) -> list[Happened]:
     """What happened in the single likeliest possibility, with the share of all that have it too."""
     n = int(weight.argmax())
     out: list[Happened] = []
-    last: dict[tuple[int, int], float] = {}
     for t, a, b in zip(played.t_s[n].tolist(), played.first[n].tolist(), played.second[n].tolist(), strict=True):
         if not np.isfinite(t):
             break
-        if t - last.get((a, b), -np.inf) < _HEAP_S:
-            last[a, b] = t
-            continue
-        last[a, b] = t
         same = (played.first == a) & (played.second == b) & (np.abs(played.t_s - t) < _LEAST_AFTER_S / 2)
         has = same.any(axis=1)
         share = float((weight * has).sum())

@@ -25,6 +25,7 @@ _SLOW_MM_S: Final = 2.0  # softer approaches are resting contact
 _SOFT_MM_S: Final = 30.0  # below it wood bounces less and less
 _MOST_EVENTS: Final = 30  # kept; a break shot's first frames have fewer that matter
 _MOST_ROUNDS: Final = 40  # impacts within one step; more are a heap that shivers
+_HEAP_S: Final = 0.006  # discs of a row or heap shiver against each other when it is struck: one contact, or nothing else were kept
 _TANGENT: Final = 3.0  # inverse tangential over inverse normal mass of a solid disc
 _AWAY_MM: Final = 1e5  # where discs go that have fallen: out of everybody's way
 _HOPS_MM_S: Final = 2000.0  # slower discs stay under a rail's edge, whatever became of them later
@@ -103,6 +104,8 @@ class _Game:
         count = len(at)
         self._struck = np.zeros(count, bool)
         self._used = np.zeros(count, np.intp)
+        discs = at.shape[1]
+        self._last_s = np.full((count, discs, discs + len(RAILS)), -np.inf)
         self.event_s = np.full((count, _MOST_EVENTS), np.inf)
         self.event_first = np.full((count, _MOST_EVENTS), -9, np.intp)
         self.event_second = np.full((count, _MOST_EVENTS), -9, np.intp)
@@ -211,7 +214,10 @@ class _Game:
         self._take(n[over], disc[over])
 
     def _note(self, n: Ints, when: Array, first: Ints, second: Ints) -> None:
-        free = self._used[n] < _MOST_EVENTS
+        last = n, first, np.where(second < 0, self.at.shape[1] + RAIL - second, second)
+        anew = when - self._last_s[last] > _HEAP_S
+        self._last_s[last] = when
+        free = anew & (self._used[n] < _MOST_EVENTS)
         n, slot = n[free], self._used[n[free]]
         self.event_s[n, slot], self.event_first[n, slot], self.event_second[n, slot] = when[free], first[free], second[free]
         self._used[n] += 1
