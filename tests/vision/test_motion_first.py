@@ -329,3 +329,15 @@ def test_a_piece_that_a_passing_shadow_seemed_to_move_was_not_touched(camera):
         tracks["b1"].sightings = [Sighting(0.5 + k / 60, x + dx, y + dy, 0.05, 0.0) for k, (dx, dy) in enumerate(seemed)]
 
     assert first(told(camera, world, spoil=spoil)) is None
+
+
+@pytest.mark.parametrize("offset_ms", range(0, 16, 3))
+def test_a_rail_between_whose_touch_and_a_piece_s_lies_one_picture_is_told(camera, offset_ms):
+    speed = np.array([1900.0, 1100.0])
+    lead_s = 0.2 + offset_ms / 1000
+    start = np.array([464.4, -65.5]) - speed * lead_s
+    world = struck({"b1": (484.9, -34.4), "striker": tuple(start)}, tuple(speed))
+    stroke = told(camera, world)
+    true = [c.b for c in world.log if c.kind == "rail" and c.a == "striker"]
+    assert [e.rail for e in stroke.timeline if isinstance(e, Rail) and e.disc == "striker"] == true
+    assert [e.discs for e in stroke.timeline if isinstance(e, Contact)] == [["striker", "b1"]]

@@ -11,10 +11,11 @@ from rules.table import POCKETS_MM
 from virtual_table import overhead
 from vision.motion.contacts import touches
 from vision.motion.edges import deepest, over_edge
+from vision.motion.grouping import breaks
 from vision.motion.outline import outline_at, shape_of
 from vision.motion.path import Path
 from vision.motion.predict import Body, advance
-from vision.motion.segments import breaks, fit_run, resting
+from vision.motion.segments import fit_run, resting
 from vision.motion.track import Sighting, Track, way_to
 
 FRAME_S = 1 / 60

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from calibration.camera import Camera
 from rules.table import Kind, Pocket
+from vision.motion.grouping import join, split
 from vision.motion.outline import Shape
-from vision.motion.segments import Break, Run, deceleration, join, resting, split
+from vision.motion.segments import Break, Run, deceleration, resting
 from vision.motion.shutter import Shutter, at_own_times
 from vision.motion.track import Sighting, Track
 

@@ -1,14 +1,13 @@
-"""A track cut into free runs: straight lines with the table's constant deceleration, between breaks where something touched the disc.
+"""Free runs: straight lines with the table's constant deceleration, and breaks between them where something touched the disc.
 
 A sliding disc slows by mu*g whatever its speed (Coulomb), and nothing but contact turns it. Breaks lie between frames: their time is where
-the runs before and after meet, which is far finer than the frame interval.
+the runs before and after meet, which is far finer than the frame interval. `grouping.py` says which sightings belong to one run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import hypot, sqrt
 from typing import Final
 
 import numpy as np
@@ -19,18 +18,11 @@ from vision.motion.track import Sighting
 Array = NDArray[np.float64]
 
 SIGMA_MM: Final = 0.12  # of one sighting relative to its neighbours, measured on clips; slow shifts of 0.3 mm are common to a run
-_TOLERANCE_MM: Final = 0.7  # a sighting farther than this from its run starts another: six sigma and the run's own bend
-_SHORT_TOLERANCE_MM: Final = 2.0  # the same while a run has two sightings only and its velocity is rough
-_LEAST_RUN: Final = 5  # sightings from which a run tells its own deceleration
-_SLOWING_SIGMA_MM_S2: Final = 250.0  # how far a run's deceleration may be from the table's without evidence
-_LEAST_SHARE: Final = 0.15  # of the table's deceleration: what is left while a disc spins fast
+LEAST_RUN: Final = 5  # sightings from which a run tells its own deceleration
+SLOWING_SIGMA_MM_S2: Final = 250.0  # how far a run's deceleration may be from the table's without evidence
+LEAST_SHARE: Final = 0.15  # of the table's deceleration: what is left while a disc spins fast
 _MOST_SHARE: Final = 1.3  # and the most, over a dull patch
-_WINDOW: Final = 12  # last sightings of a run that say where it goes on
-_NEAR_BREAK: Final = 15  # sightings on either side of a break that say how it went: a quarter of a second, spin changes slowly
-_NO_KICK_MM_S: Final = 40.0  # runs of a dozen sightings that differ by less in velocity are one
 _STILL_MM: Final = 0.3  # a disc that stands still is seen within this of one place
-_SLIP_SIGHTINGS: Final = 3  # so few sightings may be something else than the disc
-_SLIP_MM: Final = 3.0  # runs of one disc that pass each other by more than this do not belong together
 _DECELERATION_RANGE: Final = (400.0, 2500.0)  # mm/s2: mu 0.04 (fresh powder) to 0.25 (bare wood)
 
 
@@ -122,7 +114,7 @@ def fit_run(seen: Sequence[Sighting], slowing_mm_s2: float) -> Run:
             break
         direction = velocity / speed
         way = np.minimum(tau, speed / slowing)
-        if kept < _LEAST_RUN:
+        if kept < LEAST_RUN:
             design = np.stack([np.ones(len(way)), way], axis=1)
             solution = np.linalg.solve(design.T @ design, design.T @ (p + 0.5 * slowing * (way * way)[:, None] * direction))
             origin, velocity = solution[0], solution[1]
@@ -151,18 +143,18 @@ def _free(way: Array, p: Array, direction: Array, slowing_mm_s2: float) -> tuple
     design[:count, 2] = design[count : 2 * count, 3] = way
     bend = -0.5 * way * way
     design[: 2 * count, 4] = np.r_[bend * direction[0], bend * direction[1]]
-    design[-1, 4] = SIGMA_MM / _SLOWING_SIGMA_MM_S2
-    target = np.r_[p[:, 0], p[:, 1], SIGMA_MM / _SLOWING_SIGMA_MM_S2 * slowing_mm_s2]
+    design[-1, 4] = SIGMA_MM / SLOWING_SIGMA_MM_S2
+    target = np.r_[p[:, 0], p[:, 1], SIGMA_MM / SLOWING_SIGMA_MM_S2 * slowing_mm_s2]
     solution = np.linalg.solve(design.T @ design, design.T @ target)
     origin, velocity = np.asarray(solution[:2], dtype=np.float64), np.asarray(solution[2:4], dtype=np.float64)
-    return origin, velocity, float(np.clip(solution[4], _LEAST_SHARE * slowing_mm_s2, _MOST_SHARE * slowing_mm_s2))
+    return origin, velocity, float(np.clip(solution[4], LEAST_SHARE * slowing_mm_s2, _MOST_SHARE * slowing_mm_s2))
 
 
 def deceleration(runs: Sequence[Sequence[Sighting]], prior_mm_s2: float) -> float:
     """The table's deceleration from all long runs of a stroke, weighted; `prior_mm_s2` where they say nothing."""
     total, weight = prior_mm_s2 * 1e-6, 1e-6  # the prior counts as much as a run that tells it to within 1,000 mm/s2
     for seen in runs:
-        if len(seen) < _LEAST_RUN:
+        if len(seen) < LEAST_RUN:
             continue
         t = np.array([s.t_s for s in seen])
         p = np.array([(s.x_mm, s.y_mm) for s in seen])
@@ -174,7 +166,7 @@ def deceleration(runs: Sequence[Sequence[Sighting]], prior_mm_s2: float) -> floa
         along = (p - p[0]) @ (direction / length)
         if np.any(np.diff(along) < 1.0):  # it stops in there; a stopped disc tells nothing
             moving = int(np.argmax(np.diff(along) < 1.0)) + 1
-            if moving < _LEAST_RUN:
+            if moving < LEAST_RUN:
                 continue
             tau, along = tau[:moving], along[:moving]
         design = np.c_[np.ones(len(tau)), tau, -0.5 * tau * tau]
@@ -184,137 +176,6 @@ def deceleration(runs: Sequence[Sequence[Sighting]], prior_mm_s2: float) -> floa
             total += float(solution[2]) / sigma**2
             weight += 1 / sigma**2
     return total / weight
-
-
-def split(seen: Sequence[Sighting], start: Run | None, slowing_mm_s2: float) -> list[list[Sighting]]:
-    """Sightings grouped into free runs; those that belong to the rest before (`start`) come as a first, maybe empty, group."""
-    groups: list[list[Sighting]] = []
-    i = 0
-    if start is not None:
-        first: list[Sighting] = []
-        while i < len(seen) and (_is_at(start, seen[i]) or (i + 1 < len(seen) and _is_at(start, seen[i + 1]))):
-            first.append(seen[i])
-            i += 1
-        groups.append(first)
-    while i < len(seen):
-        group = [seen[i]]
-        i += 1
-        while i < len(seen):
-            if len(group) >= 2 and not _goes_with(group, seen[i], slowing_mm_s2):
-                if i + 1 == len(seen) or not _goes_with(group, seen[i + 1], slowing_mm_s2):
-                    break
-            else:
-                group.append(seen[i])
-            i += 1
-        groups.append(group)
-    return groups
-
-
-def _is_at(start: Run, s: Sighting) -> bool:
-    return hypot(s.x_mm - start.p0_mm[0], s.y_mm - start.p0_mm[1]) < _TOLERANCE_MM
-
-
-def _goes_with(group: Sequence[Sighting], s: Sighting, slowing_mm_s2: float) -> bool:
-    """Whether a sighting belongs to a run; where it does not and the next one does, it was something else."""
-    x, y, sigma = _foresee(group[-_WINDOW:], s.t_s, slowing_mm_s2)
-    return hypot(x - s.x_mm, y - s.y_mm) < (_SHORT_TOLERANCE_MM if len(group) == 2 else _TOLERANCE_MM + 2 * sigma)
-
-
-def _foresee(seen: Sequence[Sighting], t_s: float, slowing_mm_s2: float) -> tuple[float, float, float]:
-    """Where a run of a few sightings goes on to, and the sigma of that, mm: least squares in closed form, asked for every sighting."""
-    t0, x0, y0 = seen[0].t_s, seen[0].x_mm, seen[0].y_mm
-    last = seen[-1]
-    dx, dy = last.x_mm - x0, last.y_mm - y0
-    length = hypot(dx, dy)
-    ux, uy = (dx / length, dy / length) if length > 0 else (1.0, 0.0)
-    # Along the way with the table's slowing taken out, across it: two straight lines, and what slowing the way itself tells.
-    n = len(seen)
-    s1 = s2 = s3 = s4 = a0 = a1 = a2 = c0 = c1 = 0.0
-    for s in seen:
-        tau = s.t_s - t0
-        px, py = s.x_mm - x0, s.y_mm - y0
-        square = tau * tau
-        along = px * ux + py * uy + 0.5 * slowing_mm_s2 * square
-        across = py * ux - px * uy
-        s1 += tau
-        s2 += square
-        s3 += square * tau
-        s4 += square * square
-        a0 += along
-        a1 += along * tau
-        a2 += along * square
-        c0 += across
-        c1 += across * tau
-    det = n * s2 - s1 * s1
-    if det <= 0:
-        return last.x_mm, last.y_mm, 0.0
-    base, speed = (s2 * a0 - s1 * a1) / det, (n * a1 - s1 * a0) / det
-    off, drift = (s2 * c0 - s1 * c1) / det, (n * c1 - s1 * c0) / det
-    extra = 0.0
-    if n >= _LEAST_RUN:
-        # The part of tau^2 that no straight line takes up, against the weak wish for the table's own slowing.
-        k0, k1 = (s2 * s2 - s1 * s3) / det, (n * s3 - s1 * s2) / det
-        free = s4 - k0 * s2 - k1 * s3
-        pull = a2 - k0 * a0 - k1 * a1
-        extra = pull / (free + (2 * SIGMA_MM / _SLOWING_SIGMA_MM_S2) ** 2)
-        base, speed = base - extra * k0, speed - extra * k1
-    slowing = max(slowing_mm_s2 - 2 * extra, _LEAST_SHARE * slowing_mm_s2)
-    tau = t_s - t0
-    way = min(tau, max(speed, 0.0) / slowing)
-    along, across = base + speed * way - 0.5 * slowing * way * way, off + drift * way
-    middle = s1 / n
-    sigma = SIGMA_MM * sqrt(1 / n + (tau - middle) ** 2 * n / det) if n > 2 else 0.0
-    return x0 + along * ux - across * uy, y0 + along * uy + across * ux, sigma
-
-
-def breaks(seen: Sequence[Sighting], start: Run | None, slowing_mm_s2: float) -> tuple[list[Run], list[Break]]:
-    """Runs of a track, the rest before it included, and the breaks between them."""
-    return join(split(seen, start, slowing_mm_s2), start, slowing_mm_s2)
-
-
-def join(groups: list[list[Sighting]], start: Run | None, slowing_mm_s2: float) -> tuple[list[Run], list[Break]]:
-    """The same of sightings that `split` has grouped."""
-    groups = _without_slips(groups, start, slowing_mm_s2)
-    runs = [start] if start is not None else []
-    found: list[Break] = []
-    last: Run | None = start
-    for group in groups[1:] if start is not None else groups:
-        early = fit_run(group[:_NEAR_BREAK], slowing_mm_s2)
-        if last is not None:
-            found.append(meet(last, early))
-        last = fit_run(group[-_NEAR_BREAK:], slowing_mm_s2)
-        runs.append(fit_run(group, slowing_mm_s2))
-    return runs, found
-
-
-def _without_slips(groups: list[list[Sighting]], start: Run | None, slowing_mm_s2: float) -> list[list[Sighting]]:
-    """Drop short runs that join neither neighbour: for a frame or two the follower had something else."""
-    out = list(groups)
-    first = 1 if start is not None else 0
-    i = first
-    while i < len(out):
-        if len(out[i]) > _SLIP_SIGHTINGS:
-            i += 1
-            continue
-        here = fit_run(out[i], slowing_mm_s2)
-        before = start if i == first else fit_run(out[i - 1][-_NEAR_BREAK:], slowing_mm_s2)
-        after = fit_run(out[i + 1][:_NEAR_BREAK], slowing_mm_s2) if i + 1 < len(out) else None
-        torn = [meet(a, b).miss_mm for a, b in ((before, here), (here, after)) if a is not None and b is not None]
-        joined = meet(before, after).miss_mm if before is not None and after is not None else None
-        is_same = before is not None and after is not None and _goes_on(meet(before, after)) and max(torn) > _TOLERANCE_MM
-        if is_same or (max(torn, default=0.0) > _SLIP_MM and (joined is None or joined < max(torn))):
-            del out[i]
-            if before is not None and after is not None and i > first and _goes_on(meet(before, after)):
-                out[i - 1 : i + 1] = [out[i - 1] + out[i]]
-            i = max(first, i - 1)
-        else:
-            i += 1
-    return out
-
-
-def _goes_on(kink: Break) -> bool:
-    """Whether two runs are one: they meet without a kick."""
-    return kink.miss_mm < _TOLERANCE_MM and float(np.hypot(*kink.kick_mm_s)) < _NO_KICK_MM_S
 
 
 def meet(before: Run, after: Run) -> Break:
