@@ -12,7 +12,7 @@ from rules.errors import InputUnusable
 from tests.vision.test_discs import QUIET, SCENE, camera_of
 from virtual_table import overhead, random_camera, random_look, render_still
 from vision import occluders as occluders_module
-from vision.detect import detect
+from vision.detect import detect, outlines
 from vision.occluders import CELLS, HALF_SEEN_MM, ON_RAILS_TOO, STEP_MM, Cover, Occluders, centres_mm, features, rectified
 
 
@@ -157,6 +157,34 @@ def test_a_piece_that_a_finger_holds_is_still_reported(turned, monkeypatch):
     finger = type("Finger", (), {"cover": lambda *_: blank(mask)})()
     monkeypatch.setattr(Occluders, "load", staticmethod(lambda: finger))
     assert len(detect(image, camera).discs) == len(SCENE)
+
+
+def test_what_covers_the_table_is_outlined_in_the_picture(turned):
+    image, camera = turned
+    at = centres_mm()
+    hand = (np.abs(at[..., 0] - 200) < 45) & (at[..., 1] < -150)
+    hand &= ~((np.abs(at[..., 1] + 300) < STEP_MM) & (at[..., 0] > 150))  # a cuff that was missed
+    cue = (np.abs(at[..., 0] + at[..., 1] + 300) < 14) & (at[..., 0] < -150) & (at[..., 0] > -480)
+    phone = np.abs(at - (-100.0, 350.0)).max(axis=2) < 40
+    speck = np.abs(at - (300.0, 300.0)).max(axis=2) < STEP_MM
+    found = outlines(blank(hand | cue | phone | speck), camera)
+    assert [one.kind for one in found] == ["hand", "cue", "other"]
+    for one, mask in zip(found, (hand, cue, phone), strict=True):
+        drawn = cv2.fillPoly(np.zeros(image.shape[:2], np.uint8), [np.rint(one.polygon_px).astype(np.int32)], 255)
+        again, _ = rectified(cv2.merge([drawn] * 3), camera)
+        assert overlap(mask & ON_RAILS_TOO, again[..., 0] > 127) > 0.8
+
+
+@pytest.mark.parametrize(("seed", "act"), [(9000, "tidy"), (9001, "lean")])
+def test_detect_tells_where_hands_are(network, seed, act):
+    image, camera, truth = max(looks(seed, act), key=lambda look: look[2].sum())
+    assert truth.sum() > 100
+    told = detect(image, camera).occluders
+    assert "hand" in {one.kind for one in told}
+    drawn = cv2.fillPoly(np.zeros(image.shape[:2], np.uint8), [np.rint(one.polygon_px).astype(np.int32) for one in told], 255)
+    again, _ = rectified(cv2.merge([drawn] * 3), camera)
+    assert overlap(truth, again[..., 0] > 127) > 0.6
+    assert detect(image, camera, geometry_alone=True).occluders == []
 
 
 def test_a_picture_of_other_proportions_is_refused(network, turned):
