@@ -341,3 +341,13 @@ def test_a_rail_between_whose_touch_and_a_piece_s_lies_one_picture_is_told(camer
     true = [c.b for c in world.log if c.kind == "rail" and c.a == "striker"]
     assert [e.rail for e in stroke.timeline if isinstance(e, Rail) and e.disc == "striker"] == true
     assert [e.discs for e in stroke.timeline if isinstance(e, Contact)] == [["striker", "b1"]]
+
+
+def test_a_striker_that_a_piece_turns_into_the_pocket_met_no_rail_on_the_way(camera):
+    world = struck({"r1": (-485.0, 363.3), "striker": (254.3, -443.7)}, (-2790.0, 3239.0))
+    assert [(c.kind, c.b) for c in world.log if "striker" in (c.a, c.b)][-1] == ("pocket", "NW")
+    assert not [c for c in world.log if c.kind == "rail" and c.a == "striker"]
+    for seed in range(4):
+        stroke = told(camera, world, seed=seed)
+        assert not [e for e in stroke.timeline if isinstance(e, Rail) and e.disc == "striker"]
+        assert [e.pocket for e in stroke.timeline if isinstance(e, Pocketed)] == ["NW"]

@@ -27,12 +27,13 @@ _MEETS_MM: Final = 4.0  # runs that pass each other by more do not say where a d
 
 @dataclass(frozen=True, slots=True)
 class Fall:
-    """A disc's axis crossed a pocket's edge: when, where (mm), and which rails it touched on its last way there."""
+    """A disc's axis crossed a pocket's edge: when, where (mm), and which rails it touched on its last way there, followed from `from_s`."""
 
     t_s: float
     pocket: Pocket
     at_mm: Array
     rails: Sequence[tuple[float, Side]] = ()
+    from_s: float = np.inf
 
 
 def over_edge(path: Path, since_s: float = -np.inf) -> Fall | None:
@@ -91,7 +92,7 @@ def _follow(run: Run, path: Path, centre: Array, from_s: float, to_s: float) -> 
         velocity = velocity * max(0.0, 1 - run.slowing_mm_s2 * _STEP_S / speed)
         t += _STEP_S
         if float(np.hypot(*(at - centre))) <= POCKET_RADIUS_MM:
-            return Fall(t, path.pocket, at, rails)
+            return Fall(t, path.pocket, at, rails, from_s)
         for side in SIDES:
             toward = np.array(TOWARD[side], dtype=np.float64)
             into = float(velocity @ toward)

@@ -31,6 +31,8 @@ _SMEARED: Final = 0.02  # share of a sighting's way during the exposure that it 
 _PLACE_MM: Final = 0.4  # how well a break's place is known
 _TIME_S: Final = 0.002  # and its time, against the sightings that it lies between
 _A_BREAK: Final = 12.0  # what a break more must explain, as a sum of squares in sigmas: its time, place and kick are free
+_FASTER_MM_S: Final = 400.0  # a disc is seldom faster between two touches than before and after
+_AT_MOST: Final = 20.0  # that one sighting can speak against a way, and one speed: now and then one is far off
 _COMPARED: Final = 15 + _SHORT  # sightings on either side, all the same for every way to share
 _INSTANTS: Final = 24  # tried for the first of two touches between three sightings,
 _FINER: Final = 2  # and as many again about the best of them
@@ -174,11 +176,14 @@ def _cost(three: tuple[list[Sighting], list[Sighting], list[Sighting]], rests: R
     if not middle:
         return out + _broken(meet(come, go), one, other)
     between = passing(come, middle[0], go) if len(middle) == 1 else fit_run(middle, slowing_mm_s2)
+    usual = max(float(np.hypot(*come.velocity_at(middle[0].t_s))), float(np.hypot(*go.velocity_at(middle[-1].t_s))))
+    out += min((max(between.speed_mm_s - usual, 0.0) / _FASTER_MM_S) ** 2, _AT_MOST)
     return out + _misfit(between, middle) + _broken(meet(come, between), one, middle) + _broken(meet(between, go), middle, other)
 
 
 def _misfit(run: Run, seen: Sequence[Sighting]) -> float:
-    return sum(float(((run.at(s.t_s) - (s.x_mm, s.y_mm)) ** 2).sum()) / (SIGMA_MM**2 + (_SMEARED * s.fast_mm) ** 2) for s in seen)
+    off2 = [float(((run.at(s.t_s) - (s.x_mm, s.y_mm)) ** 2).sum()) / (SIGMA_MM**2 + (_SMEARED * s.fast_mm) ** 2) for s in seen]
+    return sum(min(one, _AT_MOST) for one in off2)
 
 
 def _broken(kink: Break, one: Sequence[Sighting], other: Sequence[Sighting]) -> float:

@@ -244,8 +244,10 @@ def _rails(hits: Sequence[Touch], falls: Mapping[str, Fall], gone: Sequence[Over
     out = [h for h in hits if h.other in SIDES and h.t_s < over.get(h.disc, np.inf) - _SAME_S]
     for name, fall in falls.items():
         out = [h for h in out if h.disc != name or h.t_s < fall.t_s]
+        # Unless another disc turned it on that way: it is followed there from what was seen before.
+        turned_s = min((h.t_s for h in hits if name in (h.disc, h.other) and h.other not in SIDES and h.t_s > fall.from_s), default=np.inf)
         for t, side in fall.rails:
-            if not any(h.disc == name and h.other == side and abs(h.t_s - t) < _SAME_RAIL_S for h in out):
+            if t < turned_s and not any(h.disc == name and h.other == side and abs(h.t_s - t) < _SAME_RAIL_S for h in out):
                 out.append(Touch(t, 1 / 500, name, side, 1.0))
     once: list[Touch] = []
     for h in sorted(out, key=lambda h: h.t_s):
