@@ -85,8 +85,8 @@ def test_a_fast_disc_that_only_grazed_a_pocket_may_have_flown_over_the_rail_behi
 def test_a_fast_disc_at_a_rail_that_vanished_went_over_it():
     left = over_rail(track((0, 380), (10, 420), (20, 460)), None)
     assert left is not None
-    assert left[1] == "N"
-    assert left[0] == pytest.approx(2 / 60 + 24 / 2474, abs=0.003)
+    assert left.side == "N"
+    assert left.t_s == pytest.approx(2 / 60 + 24 / 2474, abs=0.003)
     assert over_rail(track((0, 380), (10, 420), (20, 460), covered=True), None) is None
     assert over_rail(track((0, 440), (1, 445), (2, 450)), None) is None
 
@@ -95,12 +95,12 @@ def test_a_disc_hit_off_its_rail_at_once_went_over_it():
     resting = Track("r1", "red", np.array([0.0, 484.0]))
     left = over_rail(resting, np.array([0.0, 1.0]))
     assert left is not None
-    assert left[1] == "N"
+    assert left.side == "N"
     assert over_rail(resting, np.array([0.0, -1.0])) is None
     watched = track(*[(0.0, 484.0)] * 5)  # looked at for long before, never since
     left = over_rail(watched, np.array([0.0, 1.0]), 1.0)
     assert left is not None
-    assert left[1] == "N"
+    assert left.side == "N"
 
 
 def test_a_disc_hit_along_its_rail_or_too_slow_for_it_did_not_go_over_it():

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import numpy as np
 
 from vision.motion.predict import Body
 from vision.motion.smear import Fit
-from vision.motion.track import SAME_MM
+from vision.motion.track import SAME_MM, Track
 
 _EXPECTED: Final = 0.004  # of the gain for a millimetre from where it was expected: like discs differ little in gain
+_MAY_FLY: Final = 0.1  # of the gain, for one that comes to a rail so fast that it may go over it
+_HEIR_MM: Final = 20.0  # a frame's way at 1.2 m/s: what goes faster is found by its way
 CLEARLY: Final = 0.1  # gain by which a place found elsewhere must beat the expected one
 
 
@@ -21,12 +23,23 @@ def beats(found: Fit, weak: Fit | None, handicap: float) -> bool:
 
 
 def first_asked(asked: Mapping[str, Fit], bodies: Mapping[str, Body]) -> str:
-    """Who gets what was found first; a piece fits into a striker's face but no striker onto a piece, so of these two the striker."""
-    name = max(asked, key=lambda name: _claim(asked[name], bodies[name]))
+    """Who gets what was found first: what may have gone over a rail comes last.
+
+    A piece fits into a striker's face but no striker onto a piece, so of these two the striker.
+    """
+    name = max(asked, key=lambda name: (not bodies[name].flown, _claim(asked[name], bodies[name])))
     same = [n for n, fit in asked.items() if float(np.hypot(*(fit.axis_mm - asked[name].axis_mm))) < SAME_MM]
     return max(same, key=lambda n: (bodies[n].shape.radius_mm, n == name))
 
 
+def heir_of(found: Fit, flown: Track, unfound: Iterable[Track]) -> str:
+    """Who is where a disc was found that may have gone over a rail: one like it that was last seen near there and has not been found."""
+    away = {t.id: float(np.hypot(*(found.axis_mm - t.at_mm))) for t in unfound if t.kind == flown.kind and t.flown_mm is None}
+    nearest = min(away, key=lambda name: away[name], default=flown.id)
+    return nearest if away.get(nearest, np.inf) < _HEIR_MM else flown.id
+
+
 def _claim(found: Fit, body: Body) -> float:
     """How strongly a disc asks for what was found, the highest first."""
-    return found.gain * found.explained - _EXPECTED * float(np.hypot(*(found.axis_mm - body.at_mm)))
+    away = float(np.hypot(*(found.axis_mm - body.at_mm)))
+    return found.gain * found.explained - _EXPECTED * away - (0.0 if body.flown_mm is None else _MAY_FLY)

@@ -18,7 +18,7 @@ from vision.motion.predict import Body
 from vision.motion.scene import Scene
 from vision.motion.search import around
 from vision.motion.smear import Fit, fit_smear, level_at
-from vision.motion.track import FASTEST_MM_S, Track, speed_shares, way_to
+from vision.motion.track import FASTEST_MM_S, FASTEST_PIECE_MM_S, Track, speed_shares, way_to
 
 Array = NDArray[np.float64]
 Image = NDArray[np.uint8]
@@ -38,16 +38,20 @@ _TRIED: Final = 0.65  # of a disc's usual gain, from which an unexpected place i
 _FARTHER: Final = 0.001  # of the gain for a millimetre: a nearer place is likelier
 _CLEAR: Final = 0.85  # of a disc's usual gain: so it shows where its speed is guessed well
 _PLAIN: Final = 0.93  # share of pixels explained from which it is the disc; its shadow, bare wood on wood, reaches 0.9
+_UNDER_WAY: Final = 2  # steps; a disc that is knocked against its rail and over it is seen for one at most
 _TURN = np.arange(8) * np.pi / 4
 _SHADOWS_MM: Final = 26.0 * np.stack([np.cos(_TURN), np.sin(_TURN)], axis=1)  # a striker beside its shadow, by lamps at 30 degrees
 _OFF: Final = 0.0005  # but a struck striker has left its place, cue and shadow behind: a farther place is likelier,
 _FARTHEST: Final = 0.05  # up to this
+_AHEAD: Final = (1.0, 1.25, 1.5, 1.75, 2.0)  # times the way of the first step: the blow came up to half of that step's time later
 _BY_HAND: Final = 0.2  # of the gain, for a place beside an arm or cue
 _UNDER_HAND: Final = 0.3  # of the gain, for a place all under a hand: skin and cloth pass for discs easily
 _MOTION_LEVELS: Final = 3.0  # mean change between frames where a disc has just arrived; noise is under 1
 _HOLE_LEVELS: Final = 25.0  # grey levels by which a hole must be darker than the face at rest to be looked for in motion
 _HOLE_SHARE: Final = 0.4  # of that; a fast disc's hole is smeared over twice its width
-_HOLE_LOST: Final = 1.5  # and from so many widths on it does not show at all
+_HOLE_LOST: Final = 1.5  # and from so many widths on it shows weakly,
+_NO_HOLE: Final = 0.15  # but where it is as dark as in bare wood, a place without any is a shadow
+_PLAIN_HOLE_LEVELS: Final = 50.0  # grey levels; red and black paint shows no such hole
 _LONGEST_OFF_S: Final = 0.1  # a struck striker that was lost from the blow on is looked for all over the table: six frames
 _LONGEST_LOOK_S: Final = 0.034  # two frames: what has not been found in them is looked for no farther off
 _RUN_INTO_MM: Final = 60.0  # two strikers' width, from axis to axis, and the follower's lag
@@ -134,7 +138,8 @@ class DiscFinder:
         expected = track.face * light if tint else min(track.face * light, 255.0)
         slack = _TINT_SLACK if tint else _LEVEL_SLACK
         depth = track.face - track.hole
-        if not blurred and depth > _HOLE_LEVELS and fit.face - fit.hole < _HOLE_SHARE * depth * light:
+        share, plain = (_NO_HOLE, _PLAIN_HOLE_LEVELS) if blurred else (_HOLE_SHARE, _HOLE_LEVELS)
+        if depth > plain and fit.face - fit.hole < share * depth * light:
             return False
         low, high = sorted((track.face, expected))
         slack += _LEVEL_SHARE * abs(expected)
@@ -163,9 +168,11 @@ class DiscFinder:
         reach_mm = 20.0 + self.fastest_mm_s(track) * min(dt, _LONGEST_OFF_S if is_struck and dt < _LONGEST_OFF_S else _LONGEST_LOOK_S)
         here = self.outline(track)
         places = around(self._scene, track.look, here.centre_px, reach_mm * here.px_per_mm)
-        guesses = [self._camera.to_mm(place[None], track.shape.height_mm)[0] for place in places]
+        guesses = [self._camera.to_mm(place[None], track.shape.height_mm)[0] for place in places] + self._ahead(track, dt)
         found = [fit for guess in guesses if (fit := self._found_at(image, track, guess, t_s)) is not None]
         found += self._beside_shadow(image, track, [*found, *([] if weak is None else [weak])], t_s)
+        if body.flown or (body.flown_mm is not None and track.steps < _UNDER_WAY):
+            found = [fit for fit in found if _is_plain(track, fit)]
         out = []
         for fit in found:
             away = float(np.hypot(*(fit.axis_mm - body.at_mm)))
@@ -178,13 +185,18 @@ class DiscFinder:
         handicap = self._handicap(track, weak)
         return [fit for _, fit in sorted(out, key=lambda one: -one[0]) if beats(fit, weak, handicap)]
 
+    def _ahead(self, track: Track, dt: float) -> list[Array]:
+        """Where a striker may be by now that was seen once after the blow, which came at any time between two frames before."""
+        is_first = track.kind == "striker" and track.steps == 1
+        return [track.at_mm + share * dt * track.velocity_mm_s for share in _AHEAD] if is_first and not track.missed else []
+
     def _found_at(self, image: Image, track: Track, guess: Array, t_s: float) -> Fit | None:
         """The best fit near a place (2,) mm where a disc may have come to, if it is worth a try."""
         way, fit = way_to(track, guess, t_s), None
         for share in speed_shares(track):
             one = self.try_at(image, track, guess, way * share)
             fit = one if fit is None or (one is not None and one.gain > fit.gain) else fit
-            if fit is not None and fit.explained > _PLAIN and fit.gain > _CLEAR * track.usual_gain:
+            if fit is not None and _is_plain(track, fit):
                 break  # it cannot be told much better, and each try takes milliseconds
         if fit is None or not self.is_free(track, fit.axis_mm, t_s):
             return None
@@ -230,8 +242,13 @@ class DiscFinder:
             near = float(np.hypot(*(other.at_mm - track.at_mm))) < _RUN_INTO_MM + 2 * speed * _LONGEST_LOOK_S
             if near or other.missed:
                 fastest = max(fastest, _GIVEN * speed)
-        return min(fastest, FASTEST_MM_S)
+        return min(fastest, FASTEST_PIECE_MM_S)
 
     def _anything_moves(self) -> bool:
         """Whether this frame differs from the one before at all: if not, no disc has gone anywhere."""
         return bool((self.motion > _MOTION_LEVELS * 3).any())
+
+
+def _is_plain(track: Track, fit: Fit) -> bool:
+    """Whether a disc shows as clearly as one does whose speed is guessed well: a shadow does not."""
+    return fit.explained > _PLAIN and fit.gain > _CLEAR * track.usual_gain

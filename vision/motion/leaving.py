@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rules.table import HALF_MM, POCKET_RADIUS_MM, POCKETS_MM, SIDES, TOWARD, Pocket, Side
-from vision.motion.predict import FRICTION_MM_S2
-from vision.motion.track import HOPS_MM_S, Track
+from vision.motion.predict import FRICTION_MM_S2, HOPS_OVER_MM_S
+from vision.motion.track import HOPS_MM_S, Sighting, Track
 
 Array = NDArray[np.float64]
 
-_HOPS_OVER_MM_S: Final = 2000.0  # toward the rail: slower discs bounce off it, and one that is gone there has been mistaken for another
 _SQUARE: Final = 0.85  # cosine to the rail's normal: one that is hit along its rail goes along it
 _SHORTEST_S: Final = 0.002  # a contact's time is not known better
+_TELLS_MM: Final = 8.0  # a first step that is shorter tells no direction: it was hit during the exposure, or is seen in the air
 _LAST_S: Final = 0.1  # the last two sightings are that near in time, or they tell no direction
 _SLOWEST_MM_S: Final = 20.0  # slower ones have stopped
 _AIM_MM: Final = 58.0  # a line that passes a pocket's centre at less leads into it: along a rail the axis passes at the edge (50)
@@ -29,6 +30,7 @@ _UNSEEN_S: Final = 0.035  # and two frames' way of a fast one
 _SLACK_MM: Final = 15.0  # by which it may stop short of the edge, by its speed and usual friction: a rim leans in
 _FALLS_S: Final = 0.4  # from the edge to the bag's bottom and at rest there
 _MUST_SHOW_S: Final = 0.06  # after a blow; a disc that is on the table still is seen by then, and what is taken for it later is another one
+_CORNER_MM: Final = 65.0  # at the rail 50 mm from a pocket's centre, and as far from the other rail: its edge and a piece's radius
 _BY_RAIL_MM: Final = 80.0  # a disc that is gone before it is seen to move lay this near to the rail: two thirds of a frame at 7 m/s
 
 
@@ -63,7 +65,22 @@ def into_mouth(track: Track) -> Pocket | None:
     return None
 
 
-def over_rail(track: Track, pushed: Array | None, pushed_s: float | None = None) -> tuple[float, Side] | None:
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """When a disc went over a rail, and where its axis, (2,) mm, was then."""
+
+    t_s: float
+    side: Side
+    at_mm: Array
+
+    @property
+    def rail(self) -> Side | Pocket:
+        """The rail, or the corner where nobody can tell which of two it was."""
+        near = (name for name, centre in POCKETS_MM.items() if float(np.abs(self.at_mm - np.array(centre)).max()) < _CORNER_MM)
+        return next(near, self.side)
+
+
+def over_rail(track: Track, pushed: Array | None, pushed_s: float | None = None) -> Flight | None:
     """When and over which rail a disc vanished that no hand was near to, or None if its way leads over none.
 
     `pushed` (2,) is the direction in which it was hit, for one that was gone before it was seen to move, and `pushed_s` when: one that was
@@ -74,9 +91,20 @@ def over_rail(track: Track, pushed: Array | None, pushed_s: float | None = None)
     seen = next((s for s in track.sightings if pushed_s is None or s.t_s > pushed_s), None)
     if seen is not None and pushed_s is not None and seen.t_s > pushed_s + _MUST_SHOW_S:
         seen = None
+    left = _along_way(track, seen, pushed, pushed_s)
+    if left is None and track.flown_mm is not None:  # nothing that was seen tells, but what ran into it
+        side = max(SIDES, key=lambda side: float(track.flown_mm @ np.array(TOWARD[side])))
+        left = Flight(track.sightings[-1].t_s if track.sightings else track.woken_s, side, track.flown_mm)
+    return left
+
+
+def _along_way(track: Track, seen: Sighting | None, pushed: Array | None, pushed_s: float | None) -> Flight | None:
+    """Over the rail that a disc's last steps lead to, or the blow where it was not seen after that; `seen` is where it first was."""
     last = None if seen is None else _last_step(track)
     if last is None and seen is not None and pushed_s is not None and track.rest_seen_mm is not None:
         place = np.array([seen.x_mm, seen.y_mm])
+        if pushed is not None and float(np.hypot(*(place - track.rest_seen_mm))) < _TELLS_MM:
+            return _off_at_once(track, pushed)
         last = place, (place - track.rest_seen_mm) / max(seen.t_s - pushed_s, _SHORTEST_S)
     if last is not None:
         place, velocity = last
@@ -84,14 +112,17 @@ def over_rail(track: Track, pushed: Array | None, pushed_s: float | None = None)
         if speed < HOPS_MM_S:  # it may stand still: no direction
             return None
         side, way = _rail_ahead(place, velocity / speed, track.shape.radius_mm)
-        if float(velocity @ np.array(TOWARD[side])) < _HOPS_OVER_MM_S or way > 2 * speed * _UNSEEN_S:
+        if float(velocity @ np.array(TOWARD[side])) < HOPS_OVER_MM_S or way > 2 * speed * _UNSEEN_S:
             return None
-        return track.sightings[-1].t_s + max(way, 0.0) / speed, side
-    if pushed is None or seen is not None:
-        return None
+        return Flight(track.sightings[-1].t_s + max(way, 0.0) / speed, side, place + velocity / speed * way)
+    return None if pushed is None or seen is not None else _off_at_once(track, pushed)
+
+
+def _off_at_once(track: Track, pushed: Array) -> Flight | None:
+    """Over the rail that a disc lay at which was hit in direction (2,) and has not been seen on its way."""
     side, way = _rail_ahead(track.lay_mm, pushed, track.shape.radius_mm)
     square = float(pushed @ np.array(TOWARD[side])) > _SQUARE
-    return (track.woken_s, side) if square and way < _BY_RAIL_MM else None
+    return Flight(track.woken_s, side, track.lay_mm + pushed * way) if square and way < _BY_RAIL_MM else None
 
 
 def may_have_flown(track: Track) -> bool:
@@ -103,7 +134,7 @@ def may_have_flown(track: Track) -> bool:
     off = np.array(POCKETS_MM[track.pocket]) - place
     aside = abs(float(off[0] * velocity[1] - off[1] * velocity[0])) / max(float(np.hypot(*velocity)), _SLOWEST_MM_S)
     toward = max(float(velocity @ np.array(TOWARD[side])) for side in SIDES)
-    return toward > _HOPS_OVER_MM_S and aside > _DEEP_MM
+    return toward > HOPS_OVER_MM_S and aside > _DEEP_MM
 
 
 def knocked_in(track: Track, pushed: Array) -> Pocket | None:

@@ -6,6 +6,7 @@ each other would swap them, so one frame ahead is simulated with impacts along t
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,16 +21,23 @@ Array = NDArray[np.float64]
 FRICTION_MM_S2: Final = 1000.0  # wood on powdered wood: mu about 0.1 of g
 _BOUNCE_DISC: Final = 0.85  # restitution disc on disc, wood on wood
 _BOUNCE_RAIL: Final = 0.7  # restitution at a rail
+HOPS_OVER_MM_S: Final = 2000.0  # straight at a rail: slower discs bounce off it, and one that is gone there was mistaken for another
 _STEP_MM: Final = 4.0  # longest way in one step: a quarter of a piece's radius
 
 
 @dataclass(slots=True, eq=False)
 class Body:
-    """A disc in the simulation of one frame; `mass` in any unit common to all."""
+    """A disc in the simulation of one frame; `mass` in any unit common to all.
+
+    `flown_mm`: where (2,) it came at a rail so fast that it may have gone over it; kept while it is out of sight. `flown`: it is out of
+    sight since.
+    """
 
     shape: Shape
     at_mm: Array
     velocity_mm_s: Array
+    flown_mm: Array | None = None
+    flown: bool = False
 
     @property
     def mass(self) -> float:
@@ -57,10 +65,19 @@ def advance(bodies: list[Body], seconds: float) -> None:
                     _collide(body, other)
 
 
+def advance_apart(bodies: Mapping[str, Body], apart: Collection[str], seconds: float) -> None:
+    """Move all bodies, those `apart` through all others, in place."""
+    advance([body for name, body in bodies.items() if name not in apart], seconds)
+    for name in apart:
+        advance([bodies[name]], seconds)
+
+
 def _rails(body: Body) -> None:
     limit = HALF_MM - body.shape.radius_mm
     for axis in (0, 1):
         if abs(body.at_mm[axis]) > limit and body.at_mm[axis] * body.velocity_mm_s[axis] > 0:
+            if body.flown_mm is None and abs(float(body.velocity_mm_s[axis])) > HOPS_OVER_MM_S:
+                body.flown_mm = body.at_mm
             body.velocity_mm_s = body.velocity_mm_s.copy()
             body.velocity_mm_s[axis] *= -_BOUNCE_RAIL
             body.at_mm = body.at_mm.copy()

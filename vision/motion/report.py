@@ -34,12 +34,12 @@ from vision.motion.first import First, settle_first
 from vision.motion.leaving import knocked_in, may_have_flown, over_rail
 from vision.motion.path import Path, paths_of
 from vision.motion.shutter import GLOBAL, Shutter
-from vision.motion.track import Track
+from vision.motion.track import Sighting, Track
 
 _TOGETHER_S: Final = 0.002  # first contacts nearer than this are not told apart; the book never sees them as two (13.3)
 _TOGETHER_MOST_S: Final = 0.006  # and beyond this they are always told apart, however slow
 _SAME_S: Final = 0.003  # the first contact's own time is known better than this
-_FALL_S: Final = 0.008  # from the blow to the edge, half a frame
+_FALL_S: Final = 0.008  # from the blow to the edge, half a frame; a fall's time is known better
 _HOP_S: Final = 0.03  # a touch of the rail this shortly before a disc was gone over it was the hop
 _SAME_RAIL_S: Final = 0.012  # a rail just before a pocket, found in two ways
 _GAP_S: Final = 0.05  # a frame that is missing this near to the first contact
@@ -49,6 +49,7 @@ _UNSEEN: Final = 0.5  # of a touch that only its outcome shows: for review
 _ELSEWHERE_MM: Final = 15.0  # half a piece
 _MOVED_MM: Final = 1.0  # a piece counts as touched from here (issue: >= 1 mm called, under 0.3 mm never)
 _STROKE_SPEED_MM_S: Final = 60.0  # a striker that leaves the arm slower than this was not struck
+_GLIDES_MM_S: Final = 300.0  # hands and cues push more slowly
 _FREE_SIGHTINGS: Final = 8  # the first ones away from the arm tell whether it was struck
 _AIMED_MM: Final = 2.0  # a striker that lies still is seen within this of one place
 _OTHERWISE_S: Final = 0.03  # two frames: an explanation that has the striker go off at another time than it was seen to contradicts it
@@ -112,6 +113,11 @@ def describe(
         fact = told_between(spell, tracks, after, end_s, side)
         return Told([fact] if fact else [], slowing)
     lost = _without_way(spell, paths)
+    fall = over_edge(paths[striker.id], spell.started_s)
+    if fall is not None and first is not None and first.t_s > fall.t_s + _FALL_S:
+        # It was in the pocket by then: what it touched on its way there handed the blow on, and nobody saw that go.
+        hits = [h for h in hits if striker.id not in (h.disc, h.other) or h.t_s < fall.t_s]
+        first = _touched_unseen(spell, lost, striker.id, start) or replace(first, t_s=start + 1e-3, confidence=_UNSEEN)
     if first is None:
         first = _touched_unseen(spell, lost, striker.id, start)
     elif any(_may_be_mixed_up(disc, paths, striker.id, first) for disc in spell.before if disc.id in lost):
@@ -172,19 +178,27 @@ def _may_be_mixed_up(lost: Disc, paths: Mapping[str, Path], striker: str, first:
 def _struck(striker: Track, hits: Sequence[Touch], spell: Spell) -> float | None:
     """When the cue sent the striker off, None if it was not struck in this spell."""
     cue = next((h for h in hits if h.disc == striker.id and h.other == "cue"), None)
-    if cue is None:
-        return None
+    if cue is None:  # a piece or the edge turned it before it was seen to go
+        went_in = striker.pocket is not None and free_speed(striker, spell) > _GLIDES_MM_S
+        return (striker.set_off_s + striker.woken_s) / 2 if went_in else None
     return cue.t_s if free_speed(striker, spell, cue.t_s) > _STROKE_SPEED_MM_S else None
 
 
 def free_speed(striker: Track, spell: Spell, since_s: float = 0.0) -> float:
-    """Fastest that the striker was seen going away from any arm, mm/s."""
+    """Fastest that the striker was seen going away from any arm, mm/s; into a pocket, beside one too: the cue follows it there."""
     near = spell.arm_near.get(striker.id, set())
-    free = [s for s in striker.sightings if s.t_s > since_s and s.t_s not in near]
+    since = [s for s in striker.sightings if s.t_s > since_s]
+    freely = _fastest([s for s in since if s.t_s not in near])
+    fell = _fastest(since) if striker.pocket is not None else 0.0
+    return max(freely, fell) if fell > _GLIDES_MM_S else freely
+
+
+def _fastest(seen: Sequence[Sighting]) -> float:
+    """Of the steps with which a striker goes off, mm/s."""
     # While the player aims it is seen again and again where it lies.
-    still = next((i for i, s in enumerate(free) if float(np.hypot(s.x_mm - free[0].x_mm, s.y_mm - free[0].y_mm)) > _AIMED_MM), 1)
-    free = free[max(still - 1, 0) :][:_FREE_SIGHTINGS]
-    steps = [(a, b) for a, b in pairwise(free) if b.t_s - a.t_s < 0.1]
+    still = next((i for i, s in enumerate(seen) if float(np.hypot(s.x_mm - seen[0].x_mm, s.y_mm - seen[0].y_mm)) > _AIMED_MM), 1)
+    seen = seen[max(still - 1, 0) :][:_FREE_SIGHTINGS]
+    steps = [(a, b) for a, b in pairwise(seen) if b.t_s - a.t_s < 0.1]
     return max((float(np.hypot(a.x_mm - b.x_mm, a.y_mm - b.y_mm)) / (b.t_s - a.t_s) for a, b in steps), default=0.0)
 
 
@@ -279,8 +293,8 @@ def _gone_at_once(
         if pocket is not None and hit is not None:
             out.append(Pocketed(t=hit.t_s + _FALL_S, disc=disc.id, pocket=pocket))
         elif left is not None:
-            at_rail = [h.t_s for h in hits if h.disc == disc.id and h.other == left[1] and h.t_s > left[0] - _HOP_S]
-            out.append(OverRail(t=min(at_rail, default=max(left[0], own[-1].t_s if own else left[0])), disc=disc.id, rail=left[1]))
+            at_rail = [h.t_s for h in hits if h.disc == disc.id and h.other == left.side and h.t_s > left.t_s - _HOP_S]
+            out.append(OverRail(t=min(at_rail, default=max(left.t_s, own[-1].t_s if own else left.t_s)), disc=disc.id, rail=left.rail))
     return out
 
 

@@ -17,6 +17,7 @@ from vision.motion.search import Look
 
 Array = NDArray[np.float64]
 FASTEST_MM_S: Final = 7000.0  # hardest break shots; 6 m/s and some
+FASTEST_PIECE_MM_S: Final = 8500.0  # a piece leaves a striker, which weighs 2.7 times as much, at up to 1.35 times its speed
 HOPS_MM_S: Final = 800.0  # slower discs stay under the rail's edge
 SAME_MM: Final = 15.0  # a piece's radius: two discs cannot lie nearer to each other, so one of them is mistaken for the other
 STOOD_MM: Final = 4.0  # what is found this near to where a disc was tried out a frame ago does not go off: a finger, a cue's end
@@ -62,6 +63,7 @@ class Track:
     set_off_s: float = 0.0  # the frame before: it set off after that
     rest_seen_mm: Array | None = None
     hidden: bool = False
+    flown_mm: Array | None = None  # where it must have run into a rail hard and has been out of sight since
     covered: bool = False  # a hand was over it in a frame since it was last seen
     carried: bool = False  # in this spell it was away and was put down
     by_limb: bool = False  # an arm was beside it when it began to move, or over it since: it can have taken it up
@@ -167,7 +169,8 @@ def way_to(track: Track, to_mm: Array, t_s: float) -> Array:
     else:
         from_mm, since_s = track.lay_mm, track.t_s if track.left is None else track.set_off_s
     velocity = np.asarray((to_mm - from_mm) / max(t_s - since_s, 1e-3), dtype=np.float64)
-    return velocity if float(np.hypot(*velocity)) < FASTEST_MM_S else np.zeros(2)
+    fastest = FASTEST_MM_S if track.kind == "striker" else FASTEST_PIECE_MM_S
+    return velocity if float(np.hypot(*velocity)) < fastest else np.zeros(2)
 
 
 def speed_shares(track: Track) -> tuple[float, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -9,11 +10,11 @@ from numpy.typing import NDArray
 
 from calibration.camera import Camera
 from rules.table import POCKETS_MM
-from vision.motion.claims import first_asked
+from vision.motion.claims import first_asked, heir_of
 from vision.motion.cover import Cover
 from vision.motion.finder import COVERED, GATE_MM, GOOD_GAIN, SEEN_FALLING, DiscFinder
 from vision.motion.leaving import into_mouth
-from vision.motion.predict import Body, advance
+from vision.motion.predict import Body, advance_apart
 from vision.motion.scene import Scene
 from vision.motion.search import look_at
 from vision.motion.smear import Fit, fit_smear, level_at
@@ -34,6 +35,8 @@ _WEAK: Final = 0.8  # of a disc's usual gain; under it another place may fit bet
 _SAME_PLACE_MM: Final = 1.5  # the follower's and the detector's place of a disc at rest differ by less, or one of them is wrong
 _BESIDE_MM: Final = 6.0  # a hand nearer than this to a piece may be touching it
 _TOUCHED: Final = 0.03  # share of a piece and that margin under a hand: a small pixel or two
+_JUST_HIT_MM: Final = 8.0  # a millisecond's way of the fastest, and as much because a hit disc is seen smeared or in the air
+_DIFFERENT_MM: Final = 0.5  # between two places that are both tried
 _LONGEST_STEP_S: Final = 0.1  # after a longer pause nothing is predicted
 _FALL_MM: Final = 48.0  # an axis this near a pocket's centre is over the hole (radius 50) beyond measuring error
 
@@ -109,15 +112,9 @@ class Tracker:
     def step(self, image: Image, t_s: float) -> None:
         """Follow all discs into this frame; the scene has been compared with it already."""
         here = [t for t in self.tracks.values() if t.state in ("rest", "active")]
-        bodies = {t.id: Body(t.shape, t.at_mm, t.velocity_mm_s) for t in here}
-        known = [t for t in here if t.state == "active"]
         dt = min(t_s - self._t_s, _LONGEST_STEP_S) if self._t_s else 0.0
         self._t_s = t_s
-        # What a hand carries passes over the others; it is moved on by itself.
-        carried = [bodies[t.id] for t in known if t.moves and (t.trial or self.cover.share(self.finder.outline(t), _BESIDE_MM) > _TOUCHED)]
-        advance([b for b in bodies.values() if b not in carried], dt)
-        for body in carried:
-            advance([body], dt)
+        bodies, otherwise = self._expected(here, dt)
         for track in here:
             if track.state != "rest" or self._scene.changed_under(self.finder.outline(track)) <= _WAKE_LEVELS:
                 continue
@@ -133,7 +130,13 @@ class Tracker:
                 continue
             if self._waits_under_hand(track, bodies[track.id], dt):
                 continue
-            fit = self.finder.fit(image, track, bodies[track.id].at_mm, bodies[track.id].velocity_mm_s, t_s)
+            # What may have gone over a rail gets what nobody else is found to be.
+            fly = track.flown_mm is not None
+            fit = None if fly else self.finder.fit(image, track, bodies[track.id].at_mm, bodies[track.id].velocity_mm_s, t_s)
+            if fit is None and not fly and track.id in otherwise:
+                fit = self.finder.fit(image, track, otherwise[track.id].at_mm, otherwise[track.id].velocity_mm_s, t_s)
+                if fit is not None:
+                    bodies[track.id] = otherwise[track.id]
             if fit is None and self._lies_covered(track, image):
                 self._stay(track, t_s)
             elif fit is None or fit.gain < _WEAK * track.usual_gain or track.sets_off:
@@ -146,12 +149,15 @@ class Tracker:
         # Where two may be one moving disc, it is the one that is expected nearer; the other may be what was found next.
         while asking := [name for name in left if found[name]]:
             name = first_asked({name: found[name][0] for name in asking}, bodies)
-            fit, track = found[name].pop(0), left[name][0]
-            if self.finder.is_free(track, fit.axis_mm, t_s):
-                del left[name]
-                if self.finder.is_off_from_hand(track, fit):
-                    track.try_out()
-                self._accept(track, fit, bodies[name], t_s)
+            fit = found[name].pop(0)
+            if not self.finder.is_free(left[name][0], fit.axis_mm, t_s):
+                continue
+            if bodies[name].flown:
+                name = heir_of(fit, left[name][0], [track for track, _ in left.values()])
+            track, _ = left.pop(name)
+            if self.finder.is_off_from_hand(track, fit):
+                track.try_out()
+            self._accept(track, fit, bodies[name], t_s)
         for track, weak in left.values():
             if weak is None:
                 self._miss(track, bodies[track.id], t_s)
@@ -160,6 +166,23 @@ class Tracker:
         for track in active:
             self._fall(track)
             self._learn(track, image)
+
+    def _expected(self, here: Sequence[Track], dt: float) -> tuple[dict[str, Body], dict[str, Body]]:
+        """Where every disc should be by now; and otherwise, for those that something may have run into which may be a part of a hand.
+
+        What a hand carries passes over the others, and what is out of sight since it may have gone over a rail runs into nobody.
+        """
+        apart = {t.id for t in here if t.flown_mm is not None}
+        apart |= {t.id for t in here if t.moves and self.cover.share(self.finder.outline(t), _BESIDE_MM) > _TOUCHED}
+        tried = {t.id for t in here if t.moves and t.trial} - apart
+        likely, other = (
+            {t.id: Body(t.shape, t.at_mm, t.velocity_mm_s, t.flown_mm, t.flown_mm is not None) for t in here} for _ in range(2)
+        )
+        advance_apart(likely, apart, dt)
+        if not tried:
+            return likely, {}
+        advance_apart(other, apart | tried, dt)
+        return likely, {name: body for name, body in other.items() if float(np.hypot(*(body.at_mm - likely[name].at_mm))) > _DIFFERENT_MM}
 
     def _wake(self, track: Track, t_s: float, since_s: float) -> None:
         track.state = "active"
@@ -215,6 +238,8 @@ class Tracker:
         expected = body.velocity_mm_s
         if float(np.hypot(*(fit.axis_mm - body.at_mm))) < GATE_MM and expected.any():
             step = expected + (fit.axis_mm - body.at_mm) / max(dt, 1e-3) * 0.5
+        elif not track.velocity_mm_s.any() and expected.any() and _is_just_hit(fit.axis_mm - track.at_mm, body.at_mm - track.at_mm):
+            step = expected
         velocity = step if float(np.hypot(*step)) > _SLOWEST_MM_S else np.zeros(2)
         track.sightings.append(
             Sighting(t_s, float(fit.axis_mm[0]), float(fit.axis_mm[1]), fit.sigma_mm, float(np.hypot(*velocity)) * self.finder.exposure_s)
@@ -223,11 +248,14 @@ class Tracker:
         if velocity.any():
             track.still_since_s = t_s
         track.at_mm, track.velocity_mm_s, track.t_s, track.missed, track.covered = fit.axis_mm, velocity, t_s, 0, track.hidden
+        track.flown_mm = None
 
     def _miss(self, track: Track, body: Body, t_s: float) -> None:
         goes_on, track.partly = body.velocity_mm_s.any() and not track.trial, False
         track.doubt()
         track.missed += 1
+        if track.missed <= SEEN_FALLING:
+            track.flown_mm = body.flown_mm
         if track.missed > _LOST_FRAMES and not track.hidden:
             self.give_up(track)
         if goes_on:
@@ -240,11 +268,17 @@ class Tracker:
         track.state = "lost" if track.pocket is None else "gone"
 
     def _fall(self, track: Track) -> None:
-        if track.hidden or track.trial or track.missed > SEEN_FALLING:
-            return  # a pocket needs the way in seen
+        # A pocket needs the way in seen; what has run into the rail beside it hard and is out of sight may be anywhere.
+        if track.hidden or track.missed > SEEN_FALLING or track.flown_mm is not None or (track.trial and not self._was_seen_to_go(track)):
+            return
         for name, centre in POCKETS_MM.items():
             if float(np.hypot(track.at_mm[0] - centre[0], track.at_mm[1] - centre[1])) < _FALL_MM:
                 track.state, track.pocket = "gone", name
+
+    def _was_seen_to_go(self, track: Track) -> bool:
+        """Whether what is on trial has come where it is in more than one step and shows in the open there: no hand does that in a hole."""
+        steps = 0 if track.anchor is None else len(track.sightings) - track.anchor[1]
+        return steps > 1 and not track.missed and self.cover.share(self.finder.outline(track), 0.0) < COVERED
 
     def _learn(self, track: Track, image: Image) -> None:
         """Once a disc is well away from where it lay, take the table there as it is seen."""
@@ -255,3 +289,8 @@ class Tracker:
         if float(np.hypot(*(track.at_mm - left))) > clear and not any_near(self.tracks.values(), track, left, clear):
             self._scene.learn(image, track.left)
             track.learned = True
+
+
+def _is_just_hit(way_mm: Array, expected_mm: Array) -> bool:
+    """Whether a disc was hit just before this frame, as expected: so short a step (2,) mm tells neither where it goes nor how fast."""
+    return max(float(np.hypot(*way_mm)), float(np.hypot(*expected_mm))) < _JUST_HIT_MM

@@ -1,0 +1,141 @@
+"""Discs that went over a rail: what is no longer there pushes nobody, and no neighbour is taken for it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.filmed import AIM_S, CALM_S, Studio, film
+from benchmarks.played import strike_off
+from benchmarks.strokes import overhead_camera
+from tests.vision.test_motion_hard import left, stroke_of, truly_left
+from virtual_table.acting import strike
+from vision.motion.claims import first_asked, heir_of
+from vision.motion.leaving import Flight, over_rail
+from vision.motion.outline import shape_of
+from vision.motion.predict import Body
+from vision.motion.report import Spell, free_speed
+from vision.motion.scene import Scene
+from vision.motion.smear import Fit
+from vision.motion.track import Sighting, Track
+from vision.motion.tracks import Tracker
+from vision.watcher import Watcher
+
+FRAME_S = 1 / 60
+STRUCK_S = CALM_S + AIM_S
+
+
+def follower(*tracks: Track) -> Tracker:
+    camera = overhead_camera()
+    tracker = Tracker(camera, Scene(camera), 0.0035)
+    tracker.tracks.update({track.id: track for track in tracks})
+    return tracker
+
+
+def under_way(name: str, at_mm: tuple[float, float], velocity_mm_s: tuple[float, float]) -> Track:
+    return Track(name, "striker" if name == "striker" else "red", np.array(at_mm), state="active", velocity_mm_s=np.array(velocity_mm_s))
+
+
+def test_a_disc_that_may_have_gone_over_a_rail_is_not_expected_to_push_its_neighbours() -> None:
+    gone, beside = under_way("r1", (0.0, 478.0), (900.0, -200.0)), under_way("r2", (32.0, 480.0), (150.0, -30.0))
+    gone.missed, gone.flown_mm = 1, gone.at_mm
+    tracker = follower(gone, beside)
+    likely, _ = tracker._expected([gone, beside], FRAME_S)
+    assert likely["r2"].at_mm == pytest.approx((34.5, 479.5), abs=0.3)
+    gone.flown_mm = None
+    likely, _ = tracker._expected([gone, beside], FRAME_S)
+    assert likely["r2"].at_mm[0] > 37
+
+
+def test_a_struck_striker_in_the_open_that_is_still_on_trial_is_expected_to_push_what_it_meets() -> None:
+    striker, piece = under_way("striker", (0.0, 0.0), (0.0, 4800.0)), Track("r1", "red", np.array([0.0, 75.0]))
+    striker.trial = 2
+    likely, otherwise = follower(striker, piece)._expected([striker, piece], FRAME_S)
+    assert likely["r1"].at_mm[1] > 100
+    assert otherwise["r1"].at_mm == pytest.approx((0.0, 75.0))
+
+
+def test_a_disc_that_ran_into_a_rail_hard_and_is_out_of_sight_since_went_over_it() -> None:
+    piece = under_way("r1", (0.0, 470.0), (300.0, 4000.0))
+    tracker = follower(piece)
+    likely, _ = tracker._expected([piece], FRAME_S)
+    tracker._miss(piece, likely["r1"], FRAME_S)
+    piece.state = "lost"
+    left = over_rail(piece, None)
+    assert left is not None
+    assert left.rail == "N"
+    slow = under_way("r1", (0.0, 470.0), (300.0, 1500.0))
+    tracker._miss(slow, tracker._expected([slow], FRAME_S)[0]["r1"], FRAME_S)
+    assert over_rail(slow, None) is None
+
+
+def test_what_may_have_gone_over_a_rail_asks_last_for_what_was_found() -> None:
+    gone = Body(shape_of("red"), np.array([100.0, 480.0]), np.zeros(2), np.array([90.0, 485.0]), flown=True)
+    beside = Body(shape_of("red"), np.array([140.0, 470.0]), np.zeros(2))
+    found = Fit(np.array([107.0, 483.0]), 1.0, 130.0, 80.0, 0.95, 0.05)
+    assert first_asked({"r1": found, "r2": found}, {"r1": gone, "r2": beside}) == "r2"
+
+
+def test_what_was_found_for_one_that_may_have_gone_is_its_neighbour_that_was_last_seen_there() -> None:
+    gone, beside = under_way("r8", (105.0, 485.0), (0.0, 0.0)), under_way("r7", (74.6, 484.5), (0.0, 0.0))
+    gone.flown_mm = gone.at_mm
+    found = Fit(np.array([74.0, 484.1]), 1.0, 130.0, 80.0, 0.95, 0.05)
+    assert heir_of(found, gone, [gone, beside]) == "r7"
+    assert heir_of(found, gone, [gone]) == "r8"
+    black = Track("b1", "black", beside.at_mm)
+    assert heir_of(found, gone, [gone, black]) == "r8"
+
+
+def test_a_first_step_too_short_to_tell_where_it_leads_counts_less_than_the_blow() -> None:
+    piece = Track("b2", "black", np.array([485.0, 43.0]), state="lost", rest_seen_mm=np.array([485.0, 43.0]))
+    piece.sightings = [Sighting(1.3686, 485.3, 49.3, 0.1, 0.0)]  # seen in the air, a millisecond after the blow
+    left = over_rail(piece, np.array([0.9, 0.43]), 1.368)
+    assert left is not None
+    assert left.rail == "E"
+
+
+def test_a_disc_that_went_over_where_two_rails_meet_is_told_over_the_corner() -> None:
+    assert Flight(1.0, "N", np.array([-372.0, 485.0])).rail == "NW"
+    assert Flight(1.0, "N", np.array([-360.0, 485.0])).rail == "N"
+
+
+def test_a_striker_that_goes_into_a_pocket_beside_the_cue_was_struck() -> None:
+    places = [(-316.5, -443.7), (-354.8, -425.9), (-393.5, -411.1)]
+    striker = Track("striker", "striker", np.array(places[-1]), state="gone", pocket="SW")
+    striker.sightings = [Sighting(1.2 + i / 60, x, y, 0.1, 0.0) for i, (x, y) in enumerate(places)]
+    spell = Spell(before=[], arm_near={"striker": {s.t_s for s in striker.sightings}})
+    assert free_speed(striker, spell) > 2000
+    striker.pocket = None  # and elsewhere an arm may be what moves it
+    assert free_speed(striker, spell) == 0
+
+
+@pytest.mark.parametrize(
+    ("studio", "number"),
+    [
+        pytest.param(7479, 2399, id="its neighbour, hit a moment later"),
+        pytest.param(7460, 2303, id="the shadow of the disc that knocked it over"),
+        pytest.param(7352, 1763, id="a piece knocked on by one that goes faster than any striker"),
+        pytest.param(7473, 2368, id="a striker's shadow, when it goes straight into a pocket"),
+    ],
+)
+def test_nothing_else_is_taken_for_a_disc_that_left_the_table(studio: int, number: int) -> None:
+    world, stroke = stroke_of(studio, number)
+    assert left(stroke.before.discs, stroke) == truly_left(world)
+    assert all(disc.sigma_mm is None or disc.sigma_mm < 10 for disc in stroke.after.discs)
+
+
+def test_of_two_like_pieces_knocked_on_between_the_same_two_frames_each_goes_its_own_way() -> None:
+    studio, rng = Studio(7496), np.random.default_rng([2483, 18])
+    world, at, velocity = strike_off(rng, STRUCK_S)
+    watcher = Watcher(studio.camera, sides=("S", "N"), exposure_s=0.0035)
+    for image, t_ns, number in film(world, strike(CALM_S, STRUCK_S, "S", at, velocity), studio.renderer, 60.0, 0.0035):
+        watcher.push(image, t_ns, number)
+        if t_ns > 1.34e9:
+            break
+    lay = {track.id: track.at(0.0) or track.at(STRUCK_S) for track in world.tracks}
+    for name in ("r2", "r6"):
+        true, came = next(t for t in world.tracks if t.id == name).at(t_ns / 1e9), lay[name]
+        assert true is not None
+        assert came is not None
+        track = min(watcher.tracks.values(), key=lambda t: float(np.hypot(t.lay_mm[0] - came.x_mm, t.lay_mm[1] - came.y_mm)))
+        assert track.at_mm == pytest.approx((true.x_mm, true.y_mm), abs=5.0)
