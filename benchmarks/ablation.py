@@ -1,6 +1,7 @@
-"""What the networks are worth: classical seeing alone, networks alone, both; on rendered stills, open stills, and where nothing happens.
+"""What the networks are worth: classical seeing alone, networks alone, both; on rendered stills, open stills, where nothing happens, where
+hands or shades stay, and where pieces are touched.
 
-    python -m benchmarks ablation [STILLS] [RECORDINGS] [--open FOLDER] [--first SEED] [--seconds 8]
+    python -m benchmarks ablation [STILLS] [RECORDINGS] [TABLES] [--open FOLDER] [--first SEED] [--seconds 8]
 
 A network is left out as the product does without one that can't be loaded. The disc network alone has a word on each place that
 classical seeing found. Times are of the processor, of the detector for stills and of the watcher for recordings.
@@ -11,7 +12,7 @@ from __future__ import annotations
 import argparse
 import logging
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -22,7 +23,8 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from benchmarks.quiet import misplaced, watch
+from benchmarks import nudges
+from benchmarks.quiet import END_S, FPS, is_held_up, misplaced, watch
 from benchmarks.stills import Detector, Tally, one, stills_in
 from benchmarks.truth import camera_of, load
 from calibration.camera import Camera
@@ -30,7 +32,7 @@ from rules.errors import InputUnusable
 from rules.facts import Incident, Lifted, SeenDiscs, Touched
 from virtual_table import VirtualTable, random_camera, random_look, render_still
 from virtual_table.layout import scattered
-from virtual_table.quiet import QUIET
+from virtual_table.quiet import QUIET, STAYING, Nothing
 from vision.detect import detect
 from vision.discs.eyes import KINDS, POSES, eyes
 from vision.discs.kinds import wood_light
@@ -39,6 +41,7 @@ from vision.occluders import Occluders
 from vision.runtime import open_model
 
 PIECES: Final = 8  # of each colour on a rendered still
+TOUCHED_S: Final = 16.0  # five or so pieces touched
 NETWORKS: Final[dict[str, tuple[str, ...]]] = {
     "classical alone": (),
     "with discs' network": ("discs",),
@@ -117,28 +120,40 @@ def rendered(tally: Tally, detector: Detector, seed: int) -> None:
     )
 
 
-def quiet(networks: tuple[str, ...], seeds: range, seconds: float) -> str:
-    """One way's figures where nothing happens: whatever is told is false."""
+def quiet(networks: tuple[str, ...], seeds: range, seconds: float, kinds: Sequence[Nothing] = QUIET) -> str:
+    """One way's figures where nothing happens: whatever is told is false, and so is an arm where nobody is."""
     count: Counter[str] = Counter()
     spent_ms: list[float] = []
+    nobodys = 0
     for number, seed in enumerate(seeds):
-        table = VirtualTable(seed, look=random_look(seed), camera=random_camera(seed), nothing=QUIET[number % len(QUIET)])
+        table = VirtualTable(seed, look=random_look(seed), camera=random_camera(seed), nothing=kinds[number % len(kinds)])
+        nobodys_s: list[float] = []
         try:
             with only(*networks):
-                watcher, facts = watch(table, seconds, spent_ms)
+                watcher, facts = watch(table, seconds, spent_ms, nobodys_s)
         except InputUnusable:
             count["unusable"] += 1
             continue
         count["touches"] += sum(isinstance(event, Touched | Lifted) for fact in facts for event in fact.timeline)
         count["incidents"] += sum(isinstance(fact, Incident) for fact in facts)
         count["strokes"] += sum(not isinstance(fact, Incident) for fact in facts)
-        count["misplaced"] += misplaced(watcher, table, seconds - 0.1)
+        count["misplaced"] += misplaced(watcher, table, seconds - END_S)
+        count["held_up"] += is_held_up(nobodys_s, seconds)
+        nobodys += len(nobodys_s)
     times = np.array(spent_ms or [np.nan])
     return (
         f"pieces told touched or lifted {count['touches']}  false incidents {count['incidents']}  false strokes {count['strokes']}  "
-        f"discs misplaced {count['misplaced']}  {np.median(times):.2f} ms a frame, mean {times.mean():.2f}"
-        + (f"  unusable {count['unusable']}" if count["unusable"] else "")
+        f"discs misplaced {count['misplaced']}  an arm of nobody {nobodys / FPS:.1f} s, at the end {count['held_up']}  "
+        f"{np.median(times):.2f} ms a frame, mean {times.mean():.2f}" + (f"  unusable {count['unusable']}" if count["unusable"] else "")
     )
+
+
+def touched(networks: tuple[str, ...], seeds: range) -> str:
+    """One way's figures where pieces are touched, lifted and shaken."""
+    with only(*networks):
+        tally = nudges.play(seeds, TOUCHED_S)
+    count = sum(tally.values(), Counter[str]())
+    return "  ".join(f"{said} {number}" for said, number in count.items())
 
 
 def main(argv: list[str]) -> None:
@@ -146,6 +161,7 @@ def main(argv: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="benchmarks ablation", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("stills", type=int, nargs="?", default=6)
     parser.add_argument("recordings", type=int, nargs="?", default=4)
+    parser.add_argument("tables", type=int, nargs="?", default=1)
     parser.add_argument("--open", type=Path, help="a folder of stills with truth, as `benchmarks stills` takes it")
     parser.add_argument("--first", type=int, default=500)
     parser.add_argument("--seconds", type=float, default=8.0)
@@ -165,3 +181,7 @@ def main(argv: list[str]) -> None:
     for name, networks in NETWORKS.items():
         told = quiet(networks, range(args.first, args.first + args.recordings), args.seconds)
         print(f"{args.recordings} quiet recordings, {name:<20} {told}", flush=True)
+        told = quiet(networks, range(args.first, args.first + args.recordings), args.seconds, STAYING)
+        print(f"{args.recordings} recordings in which hands or shades stay, {name:<20} {told}", flush=True)
+        told = touched(networks, range(args.first, args.first + args.tables))
+        print(f"{args.tables} tables of touched pieces, {name:<20} {told}", flush=True)

@@ -11,7 +11,8 @@ from __future__ import annotations
 import argparse
 import math
 from collections import Counter
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Final
 
 import cv2
 import msgspec
@@ -23,6 +24,7 @@ from virtual_table import VirtualTable, random_look
 from virtual_table.mischief import Mischief
 
 DUE_MM, NEVER_MM = 1.0, 0.3  # of the issue
+KINDS: Final[tuple[Mischief, ...]] = ("hand", "cue", "striker", "lift", "shake")
 NEAR_S = 1.8  # told and true times differ by less: a hand may lie over what it moves for a second
 SAME_MM = 20.0  # a told disc nearer than this to a true one of its kind is that disc
 
@@ -79,39 +81,43 @@ def verdict(true: dict[str, Any], told: list[Stroke | Incident]) -> str:
     return "right" if touched else "touch told as a lift"
 
 
+def play(seeds: Iterable[int], seconds: float, kinds: tuple[Mischief, ...] = KINDS, *, verbose: bool = False) -> dict[str, Counter[str]]:
+    """What was made of each kind of mischief on tables of these seeds, counted; `nothing`: what was told where nothing was."""
+    tally: dict[str, Counter[str]] = {}
+    for seed in seeds:
+        table = VirtualTable(seed, look=random_look(seed), mishaps=kinds)
+        try:
+            _, facts = watch(table, seconds)
+        except InputUnusable as error:
+            print(f"  {seed}: {error}", flush=True)
+            continue
+        for true in table.incidents:
+            at, by = true["timeline"][0]["t"], str(true["timeline"][0].get("by", true["timeline"][0]["event"]))
+            if at > seconds - 3:
+                continue
+            told = [f for f in facts if abs(f.timeline[0].t - at) < NEAR_S]
+            facts = [f for f in facts if f not in told]
+            said = verdict(true, told)
+            tally.setdefault(by, Counter())[said] += 1
+            if verbose and said not in ("right", "rightly silent"):
+                way = max(moved_mm(true).values(), default=0.0)
+                print(f"  {seed} at {at:.2f} s {by} {way:.2f} mm: {said} {[msgspec.to_builtins(f.timeline)[:2] for f in told]}", flush=True)
+        late = [f for f in facts if f.timeline[0].t < seconds - 3]
+        tally.setdefault("nothing", Counter())["invented"] += len(late)
+        for fact in late:
+            print(f"  {seed}: told where nothing was: {msgspec.to_builtins(fact.timeline)[:2]}", flush=True)
+    return tally
+
+
 def main(argv: list[str]) -> None:
     """Command line of this figure."""
     parser = argparse.ArgumentParser(prog="benchmarks nudges", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tables", type=int, nargs="?", default=3)
     parser.add_argument("--first", type=int, default=800)
     parser.add_argument("--seconds", type=float, default=16.0)
-    parser.add_argument("--kinds", nargs="+", default=["hand", "cue", "striker", "lift", "shake"])
+    parser.add_argument("--kinds", nargs="+", default=list(KINDS))
     parser.add_argument("-v", action="store_true")
     args = parser.parse_args(argv)
     cv2.setNumThreads(1)
-    tally: dict[str, Counter[str]] = {}
-    for seed in range(args.first, args.first + args.tables):
-        kinds: tuple[Mischief, ...] = tuple(args.kinds)
-        table = VirtualTable(seed, look=random_look(seed), mishaps=kinds)
-        try:
-            _, facts = watch(table, args.seconds)
-        except InputUnusable as error:
-            print(f"  {seed}: {error}", flush=True)
-            continue
-        for true in table.incidents:
-            at, by = true["timeline"][0]["t"], str(true["timeline"][0].get("by", true["timeline"][0]["event"]))
-            if at > args.seconds - 3:
-                continue
-            told = [f for f in facts if abs(f.timeline[0].t - at) < NEAR_S]
-            facts = [f for f in facts if f not in told]
-            said = verdict(true, told)
-            tally.setdefault(by, Counter())[said] += 1
-            if args.v and said not in ("right", "rightly silent"):
-                way = max(moved_mm(true).values(), default=0.0)
-                print(f"  {seed} at {at:.2f} s {by} {way:.2f} mm: {said} {[msgspec.to_builtins(f.timeline)[:2] for f in told]}", flush=True)
-        late = [f for f in facts if f.timeline[0].t < args.seconds - 3]
-        tally.setdefault("nothing", Counter())["invented"] += len(late)
-        for fact in late:
-            print(f"  {seed}: told where nothing was: {msgspec.to_builtins(fact.timeline)[:2]}", flush=True)
-    for by, counts in tally.items():
+    for by, counts in play(range(args.first, args.first + args.tables), args.seconds, tuple(args.kinds), verbose=args.v).items():
         print(f"{by:<12} {dict(counts)}")

@@ -1,9 +1,10 @@
 """Recordings in which nothing happens, through the whole pipeline: whatever is told is a false call.
 
-    python -m benchmarks quiet [RECORDINGS] [--first SEED] [--seconds 8]
+    python -m benchmarks quiet [RECORDINGS] [--first SEED] [--seconds 8] [--kinds lie leave shade]
 
 Tables, lamps, paints and cameras are drawn anew for each; hands tidy the air, pass the striker, lean on the rails, cues aim, lamps
-flicker, the camera changes its exposure.
+flicker, the camera changes its exposure. With `--kinds` others: a hand comes to lie on the table, one has lain there from the beginning
+and leaves, a part of the light goes. `held_up`: recordings at whose end an arm is told where nobody is; `arm_of_nobody_s`: for how long.
 """
 
 from __future__ import annotations
@@ -24,16 +25,22 @@ from rules.errors import InputUnusable
 from rules.facts import Incident, Stroke
 from rules.table import Kind
 from virtual_table import VirtualTable, random_camera, random_look
-from virtual_table.quiet import QUIET, Nothing
+from virtual_table.hands import covered_px
+from virtual_table.quiet import QUIET, STAYING, Nothing
 from vision.watcher import Watcher
 
 AWAY_MM = 10.0  # two thirds of a piece's radius: not where it is
+END_S = 0.1  # of a recording
+FPS = 60.0  # of the recordings
 STANDS_S = 0.5  # what is there where it was so long before lies still
 _Lying = tuple[Kind, float, float, bool]  # kind, place, mm, and whether it lies still
 
 
-def watch(table: VirtualTable, seconds: float, spent_ms: list[float] | None = None) -> tuple[Watcher, list[Stroke | Incident]]:
-    """Push so many seconds of a virtual table through calibration, detector and follower: what was told, and each frame's time.
+def watch(
+    table: VirtualTable, seconds: float, spent_ms: list[float] | None = None, nobodys_s: list[float] | None = None
+) -> tuple[Watcher, list[Stroke | Incident]]:
+    """Push so many seconds of a virtual table through calibration, detector and follower: what was told, each frame's time, and when an
+    arm was told although nobody was there.
 
     The watcher is not told of the end: a hand may be carrying something.
 
@@ -52,8 +59,16 @@ def watch(table: VirtualTable, seconds: float, spent_ms: list[float] | None = No
         facts += watcher.push(frame.image, frame.t_ns, frame.seq)
         if spent_ms is not None:
             spent_ms.append(1e3 * (time.thread_time() - began))
+        now_s = frame.t_ns / 1e9
+        if nobodys_s is not None and watcher.hands and not covered_px(table.camera, table.shapes_at(now_s)).any():
+            nobodys_s.append(now_s)
         frame = table.next_frame()
     return watcher, facts
+
+
+def is_held_up(nobodys_s: Sequence[float], seconds: float) -> bool:
+    """Whether an arm is told where nobody is at the end of a recording; when it was told so."""
+    return bool(nobodys_s) and nobodys_s[-1] > seconds - END_S
 
 
 def misplaced(watcher: Watcher, table: VirtualTable, now_s: float) -> int:
@@ -89,15 +104,18 @@ def main(argv: list[str]) -> None:
     parser.add_argument("recordings", type=int, nargs="?", default=7)
     parser.add_argument("--first", type=int, default=500)
     parser.add_argument("--seconds", type=float, default=8.0)
+    parser.add_argument("--kinds", nargs="+", choices=[*QUIET, *STAYING], default=QUIET)
     args = parser.parse_args(argv)
     cv2.setNumThreads(1)
     tally: Counter[str] = Counter()
+    nobodys_s: list[float] = []
     for number in range(args.recordings):
-        nothing: Nothing = QUIET[number % len(QUIET)]
+        nothing: Nothing = args.kinds[number % len(args.kinds)]
         seed = args.first + number
         try:
             table = VirtualTable(seed, look=random_look(seed), camera=random_camera(seed), nothing=nothing)
-            watcher, facts = watch(table, args.seconds)
+            nobodys: list[float] = []
+            watcher, facts = watch(table, args.seconds, nobodys_s=nobodys)
         except InputUnusable as error:
             tally["unusable"] += 1
             print(f"  {seed} {nothing}: {error}", flush=True)
@@ -106,8 +124,12 @@ def main(argv: list[str]) -> None:
         tally["told"] += len(facts)
         for fact in facts:
             print(f"  {seed} {nothing}: told {msgspec.to_builtins(fact.timeline)[:3]}", flush=True)
-        lost = misplaced(watcher, table, args.seconds - 0.1)
+        nobodys_s += nobodys
+        if is_held_up(nobodys, args.seconds):
+            tally["held_up"] += 1
+            print(f"  {seed} {nothing}: an arm is told where nobody is, for {len(nobodys) / FPS:.1f} s", flush=True)
+        lost = misplaced(watcher, table, args.seconds - END_S)
         tally["discs_misplaced"] += lost
         if lost:
             print(f"  {seed} {nothing}: {lost} discs told to lie where none of their kind does, or not known", flush=True)
-    print(dict(tally))
+    print(dict(tally) | {"arm_of_nobody_s": round(len(nobodys_s) / FPS, 1)})

@@ -11,12 +11,18 @@ from virtual_table import layout
 from virtual_table.acting import Act, Key, carry, reach
 from virtual_table.mischief import Mischief, perform
 from virtual_table.motion import Track
+from virtual_table.shade import Shade
 from virtual_table.story import Habits, Story
 
-Nothing = Literal["tidy", "lean", "pass_striker", "aim", "flicker", "exposure", "still"]
-QUIET: Final[tuple[Nothing, ...]] = get_args(Nothing)
+Nothing = Literal["tidy", "lean", "pass_striker", "aim", "flicker", "exposure", "still", "lie", "leave", "shade"]
+QUIET: Final[tuple[Nothing, ...]] = get_args(Nothing)[:-3]
+STAYING: Final[tuple[Nothing, ...]] = get_args(Nothing)[-3:]  # hands and shades that do not move: what changes tells little of them
 LONG_S: Final = 30.0  # of such a recording
 REST_S: Final = 1.2  # between two mishaps: whoever watches has told the last one by then
+LEFT_S: Final = 3.0  # when a hand that has lain there from the beginning goes
+SHADED_S: Final = 2.0  # when a part of the light goes
+STEP_MM: Final = 900.0  # a shadow's way while somebody steps into the light
+STEP_S: Final = 0.7
 MAINS_HZ: Final = 100.0  # lamps flicker at twice the mains frequency; a camera at 60 per second sees the beat
 
 
@@ -25,6 +31,8 @@ class Quiet(Story):
 
     def __init__(self, seed: int, habits: Habits, nothing: Nothing) -> None:
         self._nothing = nothing
+        self._shade: Shade | None = None
+        self._steps_in = False
         super().__init__(seed, habits)
 
     def _lay_out(self, t: float) -> None:
@@ -32,6 +40,20 @@ class Quiet(Story):
         position["striker"] = ("striker", *layout.free_spot(self.rng, "striker", position))
         for name, (kind, x, y) in position.items():
             self.tracks.setdefault(name, Track(name, kind)).put(t, x, y, float(self.rng.uniform(0, 2 * math.pi)))
+        if self._nothing == "leave":
+            self.acts.append(self._lying(-2.0, self.first, LEFT_S + 2.0))
+        if self._nothing == "shade":
+            turn, depth = float(self.rng.uniform(0, 2 * math.pi)), float(self.rng.uniform(0.15, 0.5))
+            self._shade = Shade(depth, float(self.rng.uniform(-300, 300)), turn, float(self.rng.uniform(20, 150)))
+            self._steps_in = bool(self.rng.random() < 0.5)
+
+    def shade_at(self, t: float) -> Shade | None:
+        """From a while after the beginning somebody stands in the light, or one of the lamps is out."""
+        if self._shade is None or t < SHADED_S:
+            return None
+        if not self._steps_in:
+            return self._shade
+        return self._shade._replace(beyond_mm=self._shade.beyond_mm + STEP_MM * max(0.0, 1 - (t - SHADED_S) / STEP_S))
 
     def light_at(self, t: float) -> float:
         """Lamps that flicker, or a camera that changes its exposure in the middle."""
@@ -79,7 +101,15 @@ class Quiet(Story):
                 toward = -sign * math.pi / 2 + float(rng.uniform(-0.4, 0.4))
                 self.acts.append(self._aiming(t, side, lies.x_mm, lies.y_mm, toward))
             return t + 4.5
+        if self._nothing == "lie":
+            self.acts.append(self._lying(t, side, 4.5))
+            return t + 5.0
         return t + 1.0
+
+    def _lying(self, t: float, side: Side, stay_s: float) -> Act:
+        """A hand that comes to lie over the side's half and stays."""
+        x, y = float(self.rng.uniform(-300, 300)), (-1.0 if side == "S" else 1.0) * float(self.rng.uniform(150, 420))
+        return reach(side, t, [(0.6, x, y), (stay_s - 0.4, x, y)])
 
     def _aiming(self, t: float, side: Side, x: float, y: float, toward: float) -> Act:
         def key(at: float, back: float) -> Key:

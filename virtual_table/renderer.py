@@ -14,6 +14,7 @@ from virtual_table.discs import DiscPainter, Painted, Spot
 from virtual_table.hands import Shape, draw_shapes
 from virtual_table.look import Look
 from virtual_table.optics import Optics
+from virtual_table.shade import Shade, shaded
 from virtual_table.shading import Field, Image, encode, sensor_noise
 
 _MAX_INSTANTS: Final = 40  # of one exposure; a 6 m/s striker in 7 ms still has one a pixel
@@ -78,11 +79,12 @@ class Renderer:
         shapes: Sequence[Shape] = (),
         light: float = 1.0,
         number: int = 0,
+        shade: Shade | None = None,
     ) -> Image:
         """A picture: the resting discs, each moving disc at the instants of the exposure, shapes on top, noise.
 
-        `light` scales the lamps (flicker, or a camera that changes its exposure); `number` picks the noise, so that a frame
-        looks the same whether or not others were drawn before it.
+        `light` scales the lamps (flicker, or a camera that changes its exposure), `shade` keeps them off a part of the picture;
+        `number` picks the noise, so that a frame looks the same whether or not others were drawn before it.
         """
         clean = self._clean
         if light != 1.0:
@@ -93,6 +95,8 @@ class Renderer:
             clean = clean.copy()
             self._move(clean, moving, light)
             draw_shapes(clean, self.optics, shapes, self.look)
+        if shade is not None:
+            clean = shaded(clean, self._ground, shade)
         out = cv2.add(clean, self._more[rows, columns])
         cv2.subtract(out, self._less[rows, columns], dst=out)
         return np.asarray(out, dtype=np.uint8)

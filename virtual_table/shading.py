@@ -16,8 +16,8 @@ Image = NDArray[np.uint8]
 _LEVELS: Final = 8192  # of the coding table; finer than the noise everywhere
 _FINE: Final = 4  # steps per grey level while noise is made, so that a sigma under one level comes out right
 _SMOOTHED: Final = 1.32  # interpolating the Bayer pattern averages this much of the noise away
-_GAMMA: Final = 1 / 2.2
-_CODE: Final[Image] = np.clip(255 * (np.arange(_LEVELS) / (_LEVELS - 1)) ** _GAMMA + 0.5, 0, 255).astype(np.uint8)
+GAMMA: Final = 1 / 2.2
+_CODE: Final[Image] = np.clip(255 * (np.arange(_LEVELS) / (_LEVELS - 1)) ** GAMMA + 0.5, 0, 255).astype(np.uint8)
 # Where the light comes from: direction on the table (x, y) and tangent of its angle off the vertical; penumbra as a share of length.
 LAMPS: Final[dict[Lamp, tuple[float, float, float, float]]] = {
     "panels": (0.3, -1.0, 0.25, 1.2),

@@ -20,6 +20,7 @@ from virtual_table.physics import Surface, World
 from virtual_table.player import Plan, plan
 from virtual_table.record import position, timeline
 from virtual_table.referee import Table, Verdict, fits, from_ruling, judge
+from virtual_table.shade import Shade
 
 PATIENCE_S: Final = 2.5  # how long players wait for a ruling before they go by their own reading
 THINK_S: Final = 0.02  # table time that one portion of thinking may take
@@ -105,6 +106,11 @@ class Story:
         """Brightness of the lamps, 1 = as the camera is set for."""
         del t
         return 1.0
+
+    def shade_at(self, t: float) -> Shade | None:
+        """What takes a part of the light away from a part of the table."""
+        del t
+        return None
 
     # --- telling -----------------------------------------------------------------------------------------------------
 

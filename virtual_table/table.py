@@ -180,7 +180,8 @@ class VirtualTable:
             if spots:
                 moving.append(spots)
         self._renderer.rest(resting)
-        return self._renderer.frame(moving, self.shapes_at(middle), self._story.light_at(middle), self._seq)
+        light, shade = self._story.light_at(middle), self._story.shade_at(middle)
+        return self._renderer.frame(moving, self.shapes_at(middle), light, self._seq, shade)
 
     def _row_delay(self, place: Place | None) -> float:
         """How much later than the middle row a rolling shutter exposes the row where a disc is, s."""

@@ -87,10 +87,11 @@ class Cover:
         out[inside] = mask[row[inside], column[inside]] > 0
         return out
 
-    def in_picture(self, camera: Camera, width: int, height: int) -> NDArray[np.bool_]:
-        """Which pixels of the camera's picture, made smaller to that size, are covered, (height, width)."""
+    def in_picture(self, camera: Camera, width: int, height: int, least: float = COVERED) -> NDArray[np.bool_]:
+        """Which pixels of the camera's picture, made smaller to that size, are covered with more than a probability, (height, width)."""
         at = _columns_and_rows(camera, width, height)
-        return np.asarray(cv2.remap(self.mask.astype(np.uint8), *at, cv2.INTER_NEAREST, borderMode=cv2.BORDER_CONSTANT), dtype=bool)
+        mask = ((self.chance > least) & self.seen & ON_RAILS_TOO).astype(np.uint8)
+        return np.asarray(cv2.remap(mask, *at, cv2.INTER_NEAREST, borderMode=cv2.BORDER_CONSTANT), dtype=bool)
 
 
 def _cell_of(points_mm: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.camera import Camera
-from rules.facts import Disc, Incident, SeenDiscs, Stroke, Time
+from rules.facts import Disc, Incident, SeenDisc, SeenDiscs, Stroke, Time
 from rules.table import SIDES, Kind, Side
+from vision.motion.arms import Arms
 from vision.motion.clock import StrokeClock, holder
 from vision.motion.comings import Comings
-from vision.motion.hands import Foreign, HandFinder
+from vision.motion.hands import Foreign
 from vision.motion.identity import new_id
 from vision.motion.measure import DOUBTFUL_MM, Measurer
 from vision.motion.predict import FRICTION_MM_S2
@@ -44,7 +45,6 @@ _STILL_PX: Final = 3  # that many small pixels may flicker
 _IDLE_PX: Final = 4  # changed small pixels that are no reason to look closer
 _REFRESH_FRAMES: Final = 30  # the reference follows slow light every half second
 _REFRESH_SHARE: Final = 0.3
-_EXPLAIN_MM: Final = 8.0  # margin around a tracked disc that its own change may cover: smear and contact shadow
 _SEARCH_S: Final = 0.3  # for changed places that nothing explains, after a disc was given up: each is tried every tenth frame
 _LOOK_AGAIN_S: Final = 0.25  # a striker that an arm may half hide is looked at closely four times a second
 _PASSING_MM: Final = 90.0  # two strikers side by side, and a frame's way of a slow disc
@@ -78,13 +78,12 @@ class Watcher:
         self._camera = camera
         self._detect = detector
         self._scene = Scene(camera)
-        self._hand_finder = HandFinder(camera, self._scene, sides or SIDES)
         self._shutter = Shutter(exposure_s)
         self._tracker = Tracker(camera, self._scene, exposure_s)
         self._finder = self._tracker.finder
+        self._arms = Arms(camera, self._scene, self._tracker, sides or SIDES)
         self._measurer = Measurer(camera, self._tracker.tracks)
         self._comings = Comings(camera, self._scene, self._tracker, self._measurer)
-        self._foreign = Foreign(np.zeros(self._scene.surface.shape, bool), None, 0)
         self._spell: Spell | None = None
         self._clock = StrokeClock()
         self._told: Facts | None = None
@@ -101,7 +100,7 @@ class Watcher:
     @property
     def discs(self) -> SeenDiscs:
         """Live picture with ids; a disc under way is where it was last seen."""
-        seen = [as_seen(track, self._camera, by_hand=self._by_arm(track)) for track in self._here()]
+        seen = [as_seen(track, self._camera, by_hand=self._arms.is_by(track)) for track in self._here()]
         return SeenDiscs(discs=seen, t_s=self._last[1] if self._last else None)
 
     @property
@@ -122,12 +121,12 @@ class Watcher:
     @property
     def hands(self) -> bool:
         """Whether a hand, arm or cue is over the table."""
-        return self._foreign.side is not None
+        return self._arms.foreign.side is not None
 
     @property
     def foreign(self) -> Foreign:
         """What was over the table in the last frame; never written to again."""
-        return self._foreign
+        return self._arms.foreign
 
     def push(self, image: Image, t_ns: int, seq: int, shutter: Shutter | None = None) -> Facts:
         """Take the next frame; facts come out with the frame that shows everything at rest. `shutter`: where the source knows it."""
@@ -160,7 +159,7 @@ class Watcher:
         """The stroke clock, where it has run out."""
         if any(isinstance(fact, Stroke) for fact in facts):
             self._clock.restart()
-        arm = self._foreign.side
+        arm = self._arms.foreign.side
         side = holder(self._striker, arm, self.sides)
         moving = any(t.moves for t in self._here() if t.kind != "striker")
         seconds = self._clock.tick(t_s, side, hindered=moving or arm not in (None, side))
@@ -191,10 +190,24 @@ class Watcher:
 
     def _begin(self, image: Image) -> None:
         for disc in self._detect(image, self._camera).discs:
-            name = new_id(disc.kind, self._tracker.tracks)
-            self._tracker.tracks[name] = Track(name, disc.kind, np.array([disc.x_mm, disc.y_mm]), disc.sigma_mm)
+            self._add(disc)
+        self._arms.begin()
         self._rebase(image)
         self._ready = True
+
+    def _add(self, disc: SeenDisc) -> None:
+        name = new_id(disc.kind, self._tracker.tracks)
+        self._tracker.tracks[name] = Track(name, disc.kind, np.array([disc.x_mm, disc.y_mm]), disc.sigma_mm)
+
+    def _find_uncovered(self, image: Image) -> None:
+        """What an arm hid when the table was first looked at; what it was taken to look like there is forgotten."""
+        for disc in self._detect(image, self._camera).discs:
+            at_mm = np.array([disc.x_mm, disc.y_mm])
+            known = any(float(np.hypot(*(t.at_mm - at_mm))) < SAME_MM for t in self._here())
+            if self._arms.hid(at_mm) and not known and not (disc.kind == "striker" and self._striker is not None):
+                self._add(disc)
+        self._scene.bare = None
+        self._arms.forget_first()
 
     def _here(self) -> list[Track]:
         return [t for t in self._tracker.tracks.values() if t.state in ("rest", "active")]
@@ -207,7 +220,7 @@ class Watcher:
         self._scene.settle(image, [self._finder.outline(t) for t in self._here()])
         self._tracker.adopt(image)
         self._comings.forget()
-        self._hand_finder.forget()
+        self._arms.forget()
         self._measurer.forget()
 
     def _open(self, t_s: float) -> None:
@@ -225,26 +238,25 @@ class Watcher:
     def _follow(self, image: Image, changed: Mask, t_s: float) -> Facts:
         if (spell := self._spell) is None:
             return []
-        self._foreign = self._hand_finder.find(changed, self._explained(), flying=any(t.flies for t in self._here()))
-        self._tracker.cover.update(self._foreign)
+        still_for = 0.0 if self._still_since_s is None else t_s - self._still_since_s
+        self._arms.look(changed, t_s, still_for)
         self._measurer.next_frame()
         self._tracker.step(image, t_s)
         self._let_stay(spell)
-        if self._foreign.side is not None:
-            spell.arm_sides[self._foreign.side] = spell.arm_sides.get(self._foreign.side, 0) + 1
+        if self._arms.foreign.side is not None:
+            spell.arm_sides[self._arms.foreign.side] = spell.arm_sides.get(self._arms.foreign.side, 0) + 1
             self._note_arm(spell, t_s)
         facts = self._told_before(t_s)
-        still_for = 0.0 if self._still_since_s is None else t_s - self._still_since_s
         if self._still_since_s == t_s:
             self._comings.look_anew()
-        arrival = self._comings.look(image, self._foreign, still_for, t_s, struck=self._was_struck(spell))
+        arrival = self._comings.look(image, self._arms.foreign, still_for, t_s, struck=self._was_struck(spell))
         if arrival is not None and arrival.kind == "striker":
             self._placed_s = t_s
         facts += self._put_down(image, t_s)
         moving = any(t.moves for t in self._tracker.tracks.values())
-        busy = self._measure_one(image, t_s) or self._comings.is_busy(self._foreign)
+        busy = self._measure_one(image, t_s) or self._comings.is_busy(self._arms.foreign)
         if not moving and arrival is None:
-            if self._foreign.side is None:
+            if self._arms.foreign.side is None:
                 ends = still_for >= (_LATEST_S if busy else _SETTLE_S) and not self._is_searching(t_s)
                 return facts + (self._settle(image, t_s) if ends else [])
             if not busy and self._told is None and self._was_struck(spell) and self._all_rest(t_s):
@@ -256,30 +268,13 @@ class Watcher:
         followed = [t for t in self._here() if t.state == "active"]
         return all(not t.hidden and not t.missed and t_s - t.still_since_s >= _SETTLE_S for t in followed)
 
-    def _explained(self) -> Mask:
-        out = np.zeros(self._scene.surface.shape, bool)
-        for track in self._tracker.tracks.values():
-            if track.state != "active":
-                continue
-            places = [self._finder.outline(track)]
-            if track.left is not None:
-                places.append(track.left)
-            for outline in places:
-                mask, (x, y) = self._scene.patch_mask(outline, _EXPLAIN_MM)
-                out[y : y + mask.shape[0], x : x + mask.shape[1]] |= mask.astype(bool)
-        return out
-
     def _note_arm(self, spell: Spell, t_s: float) -> None:
         """Remember which discs were next to the arm when they were seen."""
         for track in self._tracker.tracks.values():
             if track.state != "active" or track.t_s != t_s:
                 continue
-            if self._by_arm(track):
+            if self._arms.is_by(track):
                 spell.arm_near.setdefault(track.id, set()).add(t_s)
-
-    def _by_arm(self, track: Track) -> bool:
-        mask, (x, y) = self._scene.patch_mask(self._finder.outline(track), 2 * _EXPLAIN_MM)
-        return bool((self._foreign.mask[y : y + mask.shape[0], x : x + mask.shape[1]] & mask.astype(bool)).any())
 
     def _was_struck(self, spell: Spell) -> bool:
         striker = self._striker
@@ -331,7 +326,7 @@ class Watcher:
         shows = self._measurer.measure(image, striker)
         if shows is None or shows:
             return bool(shows)
-        if self._foreign.side is None:
+        if self._arms.foreign.side is None:
             self._tracker.give_up(striker)
         else:
             self._measurer.forget(striker.id)
@@ -349,11 +344,13 @@ class Watcher:
     def _settle(self, image: Image, t_s: float) -> Facts:
         for track in self._strays():
             self._tracker.give_up(track)
-        self._foreign = Foreign(np.zeros(self._scene.surface.shape, bool), None, 0)
+        self._arms.clear()
         while self._measure_one(image, t_s + 1.0, wait=True):
             pass
         facts = self._told if self._told is not None else self._tell(t_s)
         self._spell = self._told = None
+        if self._arms.is_uncovered():
+            self._find_uncovered(image)
         self._rebase(image)
         return facts
 
@@ -367,7 +364,7 @@ class Watcher:
             self._tracker.give_up(track)
         if strays:
             self._search_until_s = t_s + _SEARCH_S
-        return t_s < self._search_until_s and (bool(strays) or bool(self._foreign.islands))
+        return t_s < self._search_until_s and (bool(strays) or bool(self._arms.foreign.islands))
 
     def _let_stay(self, spell: Spell) -> None:
         """Pieces whose places look as they did when the spell began lie there, whatever was taken for them meanwhile."""
@@ -387,7 +384,7 @@ class Watcher:
     def _measure_one(self, image: Image, t_s: float, *, wait: bool = False) -> bool:
         """Measure discs that have come to rest and not been measured there, one at a time; True while there may be more."""
         ripe = [t for t in self._here() if t.state == "active" and not (t.moves or t.missed or t.partly)]
-        ripe = [t for t in ripe if t_s - t.still_since_s >= _DISC_STILL_S and not self._by_arm(t) and not self._passed_by(t)]
+        ripe = [t for t in ripe if t_s - t.still_since_s >= _DISC_STILL_S and not self._arms.is_by(t) and not self._passed_by(t)]
         track = self._measurer.next(ripe, self._spell.before if self._spell else [])
         if track is None:
             return False

@@ -12,6 +12,7 @@ from rules.facts import Incident, Match, Stroke
 from rules.table import POCKETS_MM, radius_mm
 from virtual_table import MISCHIEF, QUIET, Look, Surface, VirtualTable, World
 from virtual_table.layout import scattered
+from virtual_table.quiet import LEFT_S, SHADED_S, STAYING
 from virtual_table.record import returned
 from virtual_table.referee import Table, penalty_place
 from virtual_table.story import Habits, Story
@@ -211,13 +212,29 @@ def test_cue_touches_the_striker_at_the_stated_time():
     assert math.dist((early.x, early.y), (placed["x_mm"], placed["y_mm"])) > radius_mm("striker") + 5
 
 
-@pytest.mark.parametrize("nothing", QUIET)
+@pytest.mark.parametrize("nothing", [*QUIET, *STAYING])
 def test_quiet_recordings_move_no_piece(nothing):
     table = VirtualTable(seed=3, nothing=nothing, **SMALL)
     start = {d.id: d for d in table.truth_at(0.5) if d.kind != "striker"}
     for t in (7.0, 14.0, 21.0, 29.0):
         assert {d.id: d for d in table.truth_at(t) if d.kind != "striker"} == start
     assert table.strokes == []
+
+
+def test_a_hand_that_leaves_has_lain_there_from_the_beginning():
+    table = VirtualTable(seed=3, nothing="leave", **SMALL)
+    there = [bool(table.shapes_at(t)) for t in (0.1, LEFT_S - 0.5, LEFT_S + 0.5)]
+    assert there == [True, True, False]
+
+
+def test_half_a_tables_light_goes_and_stays_away():
+    table = VirtualTable(seed=3, nothing="shade", **SMALL)
+    before = table.next_frame().image.astype(float)
+    table.skip(round((SHADED_S + 1.0) * table.fps))
+    darker = before - table.next_frame().image
+    table.skip(round(5.0 * table.fps))
+    assert 0.05 < (darker.max(axis=2) > 10).mean() < 0.95
+    assert np.abs(before - darker - table.next_frame().image).mean() < 5
 
 
 def test_frames_carry_the_middle_of_their_exposure():
