@@ -200,11 +200,11 @@ class Watcher:
         self._tracker.tracks[name] = Track(name, disc.kind, np.array([disc.x_mm, disc.y_mm]), disc.sigma_mm)
 
     def _find_uncovered(self, image: Image) -> None:
-        """What an arm hid when the table was first looked at; what it was taken to look like there is forgotten."""
+        """What an arm hid when the table was first looked at; what the table was taken to look like there is forgotten."""
         for disc in self._detect(image, self._camera).discs:
             at_mm = np.array([disc.x_mm, disc.y_mm])
             known = any(float(np.hypot(*(t.at_mm - at_mm))) < SAME_MM for t in self._here())
-            if self._arms.hid(at_mm) and not known and not (disc.kind == "striker" and self._striker is not None):
+            if not known and not (disc.kind == "striker" and self._striker is not None):
                 self._add(disc)
         self._scene.bare = None
         self._arms.forget_first()

@@ -71,14 +71,8 @@ class Arms:
         covered = self._covered(_MAY_BE)
         return covered is not None and not (covered & self._at_first).any()
 
-    def hid(self, at_mm: NDArray[np.float64]) -> bool:
-        """Whether an arm lay over a place (2,) mm at first."""
-        px = self._camera.to_px(np.array([[*at_mm, 0.0]]))[0] / SHRINK
-        column, row = np.clip(np.rint(px).astype(int), 0, np.array(self._scene.size) - 1)
-        return bool(self._at_first[row, column])
-
     def forget_first(self) -> None:
-        """What lay under the first arm is known."""
+        """The table has been looked at without it."""
         self._at_first = self._nothing
 
     def look(self, changed: Mask, t_s: float, still_for_s: float) -> None:
