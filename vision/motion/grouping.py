@@ -32,7 +32,8 @@ _PLACE_MM: Final = 0.4  # how well a break's place is known
 _TIME_S: Final = 0.002  # and its time, against the sightings that it lies between
 _A_BREAK: Final = 12.0  # what a break more must explain, as a sum of squares in sigmas: its time, place and kick are free
 _FASTER_MM_S: Final = 400.0  # a disc is seldom faster between two touches than before and after
-_AT_MOST: Final = 20.0  # that one sighting can speak against a way, and one speed: now and then one is far off
+_AT_MOST: Final = 20.0  # that one sighting can speak against a way, and one speed: now and then one is off by some millimetres
+_ELSEWHERE_MM: Final = 5.0  # and what is farther off is no sighting of a disc that goes that way
 _COMPARED: Final = 15 + _SHORT  # sightings on either side, all the same for every way to share
 _INSTANTS: Final = 24  # tried for the first of two touches between three sightings,
 _FINER: Final = 2  # and as many again about the best of them
@@ -182,8 +183,8 @@ def _cost(three: tuple[list[Sighting], list[Sighting], list[Sighting]], rests: R
 
 
 def _misfit(run: Run, seen: Sequence[Sighting]) -> float:
-    off2 = [float(((run.at(s.t_s) - (s.x_mm, s.y_mm)) ** 2).sum()) / (SIGMA_MM**2 + (_SMEARED * s.fast_mm) ** 2) for s in seen]
-    return sum(min(one, _AT_MOST) for one in off2)
+    off2 = [(float(((run.at(s.t_s) - (s.x_mm, s.y_mm)) ** 2).sum()), SIGMA_MM**2 + (_SMEARED * s.fast_mm) ** 2) for s in seen]
+    return np.inf if any(far2 > _ELSEWHERE_MM**2 for far2, _ in off2) else sum(min(far2 / usual2, _AT_MOST) for far2, usual2 in off2)
 
 
 def _broken(kink: Break, one: Sequence[Sighting], other: Sequence[Sighting]) -> float:
