@@ -10,7 +10,7 @@ from benchmarks.played import strike_off
 from benchmarks.strokes import overhead_camera
 from tests.vision.test_motion_hard import left, stroke_of, truly_left
 from virtual_table.acting import strike
-from vision.motion.claims import first_asked, heir_of
+from vision.motion.claims import are_exchanged, first_asked, heir_of
 from vision.motion.leaving import Flight, over_rail
 from vision.motion.outline import shape_of
 from vision.motion.predict import Body
@@ -84,6 +84,27 @@ def test_what_was_found_for_one_that_may_have_gone_is_its_neighbour_that_was_las
     assert heir_of(found, gone, [gone]) == "r8"
     black = Track("b1", "black", beside.at_mm)
     assert heir_of(found, gone, [gone, black]) == "r8"
+
+
+def test_of_two_in_a_row_that_set_off_each_is_the_one_that_is_less_far_astray() -> None:
+    near, far = Fit(np.array([-80.5, 482.0]), 1.0, 40.0, 9.0, 0.98, 0.05), Fit(np.array([-110.4, 484.8]), 1.0, 39.0, 5.0, 0.94, 0.05)
+    hit, behind = (Body(shape_of("red"), np.array(at), np.zeros(2)) for at in ((-102.4, 484.4), (-129.9, 484.6)))
+    assert are_exchanged(far, hit, near, behind)
+    assert not are_exchanged(near, hit, far, behind)
+    head_on = Body(shape_of("red"), np.array([-106.0, 484.8]), np.zeros(2))  # of the wrong speed, but with nothing to choose
+    assert not are_exchanged(far, head_on, near, Body(shape_of("red"), np.array([-78.0, 482.0]), np.zeros(2)))
+
+
+def test_pieces_of_a_row_that_were_found_for_each_other_change_places() -> None:
+    expected = {"r1": -143.9, "r2": -113.3, "r3": -73.6}
+    found = {"r1": -47.2, "r2": -128.2, "r3": -82.2}
+    tracker = follower(*(under_way(name, (x + 20.0, 484.0), (-1500.0, 0.0)) for name, x in expected.items()))
+    bodies = {name: Body(shape_of("red"), np.array([x, 484.0]), np.array([-1500.0, 0.0])) for name, x in expected.items()}
+    for name, x in found.items():
+        tracker._accept(tracker.tracks[name], Fit(np.array([x, 484.0]), 1.0, 40.0, 9.0, 0.95, 0.05), bodies[name], 1.0)
+    tracker._exchange(bodies, 1.0)
+    assert [round(tracker.tracks[name].at_mm[0], 1) for name in ("r1", "r2", "r3")] == [-128.2, -82.2, -47.2]
+    assert all(len(track.sightings) == 1 for track in tracker.tracks.values())
 
 
 def test_a_first_step_too_short_to_tell_where_it_leads_counts_less_than_the_blow() -> None:

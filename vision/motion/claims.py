@@ -14,6 +14,7 @@ from vision.motion.track import SAME_MM, Track
 _EXPECTED: Final = 0.004  # of the gain for a millimetre from where it was expected: like discs differ little in gain
 _MAY_FLY: Final = 0.1  # of the gain, for one that comes to a rail so fast that it may go over it
 _HEIR_MM: Final = 20.0  # a frame's way at 1.2 m/s: what goes faster is found by its way
+_EXCHANGED_MM: Final = 8.0  # by less two pieces are astray because the blow came a little earlier or later
 CLEARLY: Final = 0.1  # gain by which a place found elsewhere must beat the expected one
 
 
@@ -37,6 +38,16 @@ def heir_of(found: Fit, flown: Track, unfound: Iterable[Track]) -> str:
     away = {t.id: float(np.hypot(*(found.axis_mm - t.at_mm))) for t in unfound if t.kind == flown.kind and t.flown_mm is None}
     nearest = min(away, key=lambda name: away[name], default=flown.id)
     return nearest if away.get(nearest, np.inf) < _HEIR_MM else flown.id
+
+
+def are_exchanged(one: Fit, expected: Body, other: Fit, other_expected: Body) -> bool:
+    """Whether two like pieces were found one where the other one was: both together are clearly nearer to where they were expected then."""
+    places, bodies = (one.axis_mm, other.axis_mm), (expected.at_mm, other_expected.at_mm)
+    as_found = sum(float(np.hypot(*(place - at))) for place, at in zip(places, bodies, strict=True))
+    if as_found < _EXCHANGED_MM:
+        return False
+    exchanged = sum(float(np.hypot(*(place - at))) for place, at in zip(places, reversed(bodies), strict=True))
+    return exchanged < as_found - _EXCHANGED_MM
 
 
 def _claim(found: Fit, body: Body) -> float:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 from typing import Final
 
 import numpy as np
@@ -10,7 +12,7 @@ from numpy.typing import NDArray
 
 from calibration.camera import Camera
 from rules.table import POCKETS_MM
-from vision.motion.claims import first_asked, heir_of
+from vision.motion.claims import are_exchanged, first_asked, heir_of
 from vision.motion.cover import Cover
 from vision.motion.finder import COVERED, GATE_MM, GOOD_GAIN, SEEN_FALLING, DiscFinder
 from vision.motion.leaving import into_mouth
@@ -41,6 +43,24 @@ _LONGEST_STEP_S: Final = 0.1  # after a longer pause nothing is predicted
 _FALL_MM: Final = 48.0  # an axis this near a pocket's centre is over the hole (radius 50) beyond measuring error
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What was found for a disc in this frame, and how it was followed up to the one before."""
+
+    fit: Fit
+    at_mm: Array
+    velocity_mm_s: Array
+    t_s: float
+    steps: int
+    still_since_s: float
+
+    def take_back(self, track: Track) -> None:
+        """It was another one."""
+        del track.sightings[-1]
+        track.at_mm, track.velocity_mm_s, track.t_s = self.at_mm, self.velocity_mm_s, self.t_s
+        track.steps, track.still_since_s = self.steps, self.still_since_s
+
+
 class Tracker:
     """All discs of one table; `step` takes one frame that differs from the table at rest."""
 
@@ -49,6 +69,7 @@ class Tracker:
         self._scene = scene
         self.tracks: dict[str, Track] = {}
         self._t_s = 0.0
+        self._found: dict[str, _Found] = {}
         self.cover = Cover(scene)
         self.finder = DiscFinder(camera, scene, self.cover, self.tracks, exposure_s)
 
@@ -114,6 +135,7 @@ class Tracker:
         here = [t for t in self.tracks.values() if t.state in ("rest", "active")]
         dt = min(t_s - self._t_s, _LONGEST_STEP_S) if self._t_s else 0.0
         self._t_s = t_s
+        self._found = {}
         bodies, otherwise = self._expected(here, dt)
         for track in here:
             if track.state != "rest" or self._scene.changed_under(self.finder.outline(track)) <= _WAKE_LEVELS:
@@ -163,9 +185,22 @@ class Tracker:
                 self._miss(track, bodies[track.id], t_s)
             else:
                 self._accept(track, weak, bodies[track.id], t_s)
+        self._exchange(bodies, t_s)
         for track in active:
             self._fall(track)
             self._learn(track, image)
+
+    def _exchange(self, bodies: Mapping[str, Body], t_s: float) -> None:
+        """Of like pieces found in this frame each is the one that is less far from where it was expected: they were found one by one."""
+        while pair := next((pair for pair in combinations(self._found, 2) if self._are_exchanged(*pair, bodies)), None):
+            fits = [self._found[name].fit for name in pair]  # each time all are nearer to where they were expected
+            for name, fit in zip(pair, reversed(fits), strict=True):
+                self._found[name].take_back(self.tracks[name])
+                self._accept(self.tracks[name], fit, bodies[name], t_s)
+
+    def _are_exchanged(self, one: str, other: str, bodies: Mapping[str, Body]) -> bool:
+        like = self.tracks[one].kind == self.tracks[other].kind
+        return like and are_exchanged(self._found[one].fit, bodies[one], self._found[other].fit, bodies[other])
 
     def _expected(self, here: Sequence[Track], dt: float) -> tuple[dict[str, Body], dict[str, Body]]:
         """Where every disc should be by now; and otherwise, for those that something may have run into which may be a part of a hand.
@@ -234,6 +269,7 @@ class Tracker:
 
     def _accept(self, track: Track, fit: Fit, body: Body, t_s: float) -> None:
         dt, track.partly = t_s - track.t_s, False
+        self._found[track.id] = _Found(fit, track.at_mm, track.velocity_mm_s, track.t_s, track.steps, track.still_since_s)
         step = (fit.axis_mm - track.at_mm) / dt if dt > 0 else np.zeros(2)
         expected = body.velocity_mm_s
         if float(np.hypot(*(fit.axis_mm - body.at_mm))) < GATE_MM and expected.any():
