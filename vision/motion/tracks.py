@@ -263,8 +263,8 @@ class Tracker:
         return self.cover.share(self.finder.outline(track), _BESIDE_MM) > _TOUCHED
 
     def _stands(self, track: Track) -> bool:
-        """Slow or at rest by its last sighting, and its place looks as it did in the frame before: fits waver, pictures do not."""
-        slow = bool(track.sightings) and not track.missed and float(np.hypot(*track.velocity_mm_s)) < _WAVER_MM_S
+        """Slow or at rest by its last sighting, or put down, and its place looks as in the frame before: fits waver, pictures do not."""
+        slow = bool(track.sightings or track.carried) and not track.missed and float(np.hypot(*track.velocity_mm_s)) < _WAVER_MM_S
         return slow and self.finder.motion_at(self.finder.outline(track)) < _SAME_LEVELS
 
     def _accept(self, track: Track, fit: Fit, body: Body, t_s: float) -> None:
