@@ -23,6 +23,7 @@ FOOT_MM: Final = 0.5  # the lower edge is rounded too: the outline leaves the ta
 # In a lamp's reflection the lacquer mirrors the wall: what stands out dark reaches down to the mirrored crest, mm.
 MIRRORED_FOOT_MM: Final = -10.5
 FACE_IN_MM: Final = 2.7  # the face begins to bend down this far inside the radius, mm
+HOLE_DOWN_MM: Final = 1.0  # and lies this much below the face's height: faces are turned a little hollow
 HOLE_OUT_MM: Final = 0.2  # the hole's rim is rounded: its dark starts a little outside the bored radius, mm
 LEAST_RIM_MM: Final = 0.3  # seen flat from the side the rim shrinks; below this its coordinate would jump
 
@@ -107,8 +108,6 @@ def curves(rays: Rays, state: Array, hole_radius_mm: float) -> Curves:
     outline.gradient[:, 4] = (outline_unit * slope).sum(axis=1) * (at_height <= state[4] + 1e-9)
     crest, _, _ = _circle(from_axis + slope * (height - EDGE_ROUNDING_MM), radius, 1.0, slope)
     face, face_unit, face_distance = _circle(from_axis + slope * height, radius - FACE_IN_MM, 1.0, slope)
-    hole_gradient = face.gradient.copy()
-    hole_gradient[:, 2] = 0.0
-    hole = Curve(face_distance - (hole_radius_mm + HOLE_OUT_MM), hole_gradient)
+    hole, _, _ = _circle(from_axis + slope * (height - HOLE_DOWN_MM), hole_radius_mm + HOLE_OUT_MM, 0.0, slope)
     floor, _, _ = _circle(from_axis, hole_radius_mm + HOLE_OUT_MM, 0.0, None)
     return Curves(outline, crest, face, hole, floor, outline_unit, face_unit, face_distance)

@@ -44,7 +44,7 @@ STRIKER: Final = Solid(  # 26.1 allows 44-45 mm by 14-15 mm: a uniform spread of
 )
 
 # Turned edges are rounded by about this much (mm): seen aslant, the outline runs through the widest point, which lies below the face.
-EDGE_ROUNDING_MM: Final = 1.6
+EDGE_ROUNDING_MM: Final = 1.2
 
 
 def solid_of(kind: str) -> Solid:
