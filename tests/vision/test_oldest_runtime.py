@@ -58,7 +58,7 @@ def python():
     """The interpreter of that environment, which is kept until a bound changes."""
     if base() is None:
         pytest.skip("the oldest versions need Python 3.11 or 3.12")
-    wanted = [*oldest(), f"pytest=={version('pytest')}"]
+    wanted = [*oldest(), *(f"{name}=={version(name)}" for name in ("pytest", "hypothesis"))]  # the tests' own settings ask for both
     made_of, interpreter = ENVIRONMENT / "made-of.txt", ENVIRONMENT / "bin" / "python"
     if not made_of.exists() or made_of.read_text(encoding="utf-8").split() != wanted:
         run(base(), "-m", "venv", "--clear", ENVIRONMENT)
