@@ -107,14 +107,6 @@ def test_pieces_of_a_row_that_were_found_for_each_other_change_places() -> None:
     assert all(len(track.sightings) == 1 for track in tracker.tracks.values())
 
 
-def test_a_piece_that_a_striker_ran_into_in_its_first_step_may_have_any_speed() -> None:
-    striker, piece = under_way("striker", (227.0, -393.0), (-110.0, 1987.0)), under_way("b2", (240.0, -378.0), (0.0, 0.0))
-    striker.steps = 1
-    assert follower(striker, piece).finder.fastest_mm_s(piece) > 8000
-    striker.steps = 2
-    assert follower(striker, piece).finder.fastest_mm_s(piece) < 3000
-
-
 def test_a_first_step_too_short_to_tell_where_it_leads_counts_less_than_the_blow() -> None:
     piece = Track("b2", "black", np.array([485.0, 43.0]), state="lost", rest_seen_mm=np.array([485.0, 43.0]))
     piece.sightings = [Sighting(1.3686, 485.3, 49.3, 0.1, 0.0)]  # seen in the air, a millisecond after the blow

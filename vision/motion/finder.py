@@ -229,7 +229,7 @@ class DiscFinder:
     def fastest_mm_s(self, track: Track) -> float:
         """Speed that a disc may have by now, mm/s: its own, or what a disc that may have run into it can give it.
 
-        A first step says little, since it began somewhere between two frames. The striker may be struck at any time.
+        Its own first step says little, since it began somewhere between two frames. The striker may be struck at any time.
         """
         own = float(np.hypot(*track.velocity_mm_s))
         if track.kind == "striker":
@@ -239,8 +239,6 @@ class DiscFinder:
             speed = float(np.hypot(*other.velocity_mm_s))
             if other is track or not speed or other.state == "rest":
                 continue
-            if other.kind == "striker" and other.steps == 1:  # the blow came within that step, and it may have run into this one since
-                speed = FASTEST_MM_S
             near = float(np.hypot(*(other.at_mm - track.at_mm))) < _RUN_INTO_MM + 2 * speed * _LONGEST_LOOK_S
             if near or other.missed:
                 fastest = max(fastest, _GIVEN * speed)
