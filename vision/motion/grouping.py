@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.motion.segments import LEAST_RUN, LEAST_SHARE, SIGMA_MM, SLOWING_SIGMA_MM_S2, Break, Run, fit_run, meet
-from vision.motion.track import FASTEST_MM_S, Sighting
+from vision.motion.track import FASTEST_PIECE_MM_S, Sighting
 
 Array = NDArray[np.float64]
 
@@ -205,7 +205,7 @@ def passing(before: Run, seen: Sighting, after: Run) -> Run:
         apart, closing = after.at(seen.t_s) - here, after.velocity_at(seen.t_s) - velocity
         ahead = np.clip(-(closing @ apart) / np.maximum((closing**2).sum(axis=1), 1.0), 0.0, until_s)
         miss = np.hypot(*(apart + closing * ahead[:, None]).T)
-        miss[np.hypot(*velocity.T) > FASTEST_MM_S] = np.inf
+        miss[np.hypot(*velocity.T) > FASTEST_PIECE_MM_S] = np.inf
         best = int(miss.argmin())
         least, most = float(leads[max(best - 1, 0)]), float(leads[min(best + 1, _INSTANTS - 1)])
     return Run(seen.t_s, here, velocity[best], before.slowing_mm_s2, seen.t_s, seen.t_s, 1, 0.0, SIGMA_MM / float(leads[best]))
