@@ -69,6 +69,24 @@ def test_a_disc_that_ran_into_a_rail_hard_and_is_out_of_sight_since_went_over_it
     assert over_rail(slow, None) is None
 
 
+@pytest.mark.parametrize("back", ["recover", "settle_one", "put_back", "adopt"])
+def test_a_disc_that_is_back_on_the_table_is_no_longer_taken_to_be_over_the_rail(back: str) -> None:
+    """A striker that had gone over stayed so when it was put back: the next blow had it push nobody and look for a plain sight only."""
+    piece = under_way("r1", (0.0, 478.0), (0.0, 4000.0))
+    piece.missed, piece.flown_mm, piece.state = 1, piece.at_mm, "lost"
+    tracker = follower(piece)
+    image = np.full((1088, 1456, 3), 120, np.uint8)
+    place = np.array([0.0, 300.0])
+    {
+        "recover": lambda: tracker.recover(piece, place, 1.0),
+        "settle_one": lambda: tracker.settle_one(piece, image, 1.0),
+        "put_back": lambda: tracker.put_back(piece, place),
+        "adopt": lambda: tracker.adopt(image),
+    }[back]()
+    assert piece.flown_mm is None
+    assert over_rail(piece, None) is None
+
+
 def test_what_may_have_gone_over_a_rail_asks_last_for_what_was_found() -> None:
     gone = Body(shape_of("red"), np.array([100.0, 480.0]), np.zeros(2), np.array([90.0, 485.0]), flown=True)
     beside = Body(shape_of("red"), np.array([140.0, 470.0]), np.zeros(2))

@@ -79,7 +79,7 @@ class Tracker:
         for track in self.tracks.values():
             track.sightings = []
             track.velocity_mm_s = np.zeros(2)
-            track.missed = 0
+            track.missed, track.flown_mm = 0, None
             track.learned = False
             track.forget_hands()
             track.left = None
@@ -93,7 +93,7 @@ class Tracker:
         """A disc that was lost under way is here: its way so far is kept."""
         velocity = np.zeros(2) if velocity_mm_s is None else velocity_mm_s
         track.at_mm, track.velocity_mm_s, track.t_s = at_mm, velocity, t_s
-        track.state, track.pocket, track.missed, track.hidden = "active", None, 0, False
+        track.state, track.pocket, track.missed, track.hidden, track.flown_mm = "active", None, 0, False, None
         track.still_since_s = t_s
         fast = float(np.hypot(*velocity)) * self.finder.exposure_s
         track.sightings.append(Sighting(t_s, float(at_mm[0]), float(at_mm[1]), track.sigma_mm, fast))
@@ -101,7 +101,7 @@ class Tracker:
     def settle_one(self, track: Track, image: Image, t_s: float) -> None:
         """Take one disc as at rest where it is, and forget how it came there."""
         outline = self.finder.outline(track)
-        track.sightings = []
+        track.sightings, track.flown_mm = [], None
         track.velocity_mm_s = np.zeros(2)
         track.left, track.learned = outline, False
         track.woken_s = track.still_since_s = t_s
@@ -114,7 +114,7 @@ class Tracker:
         """A disc whose place looks as it did at rest lies there: whatever was followed instead is forgotten."""
         self._scene.put_back(self.finder.outline(track, at_mm))
         track.at_mm, track.velocity_mm_s = at_mm, np.zeros(2)
-        track.state, track.pocket, track.missed, track.hidden = "rest", None, 0, False
+        track.state, track.pocket, track.missed, track.hidden, track.flown_mm = "rest", None, 0, False, None
         track.trial, track.anchor = 0, None
         track.sightings, track.rest_seen_mm, track.left, track.learned = [], None, None, False
 
