@@ -11,11 +11,11 @@ from rules.table import POCKETS_MM
 from virtual_table import overhead
 from vision.motion.contacts import touches
 from vision.motion.edges import deepest, over_edge
-from vision.motion.grouping import breaks
+from vision.motion.grouping import join, passing, split
 from vision.motion.outline import outline_at, shape_of
 from vision.motion.path import Path
 from vision.motion.predict import Body, advance
-from vision.motion.segments import fit_run, resting
+from vision.motion.segments import Run, fit_run, resting
 from vision.motion.track import Sighting, Track, way_to
 
 FRAME_S = 1 / 60
@@ -36,6 +36,11 @@ def slide(start, velocity, times, slowing=SLOWING):
 
 def seen(times, places, noise, rng):
     return [Sighting(t, x + rng.normal(0, noise), y + rng.normal(0, noise), 0.1, 0.0) for t, (x, y) in zip(times, places, strict=True)]
+
+
+def breaks(sightings, start, slowing):
+    """Runs and breaks between them."""
+    return join(split(sightings, start, slowing), start, slowing)
 
 
 def collide(a, va, b, mass_a, mass_b, bounce=0.85):
@@ -119,6 +124,16 @@ def test_followers_slip_of_two_frames_makes_no_contact():
     start = resting(np.array([0.0, -400.0]), 0.0)
     _, kinks = breaks(seen(times, places, 0.08, np.random.default_rng(4)), start, SLOWING)
     assert len(kinks) == 1
+
+
+def test_a_sighting_where_no_disc_could_have_come_in_time_tells_no_way():
+    """It was taken for the way of a disc at 900 m/s, surely."""
+    before = Run(0.0, np.array([0.0, -200.0]), np.array([0.0, 1000.0]), SLOWING, 0.0, 0.1, 7, 0.1, 1.0)
+    after = Run(0.134, np.array([300.0, 300.0]), np.array([500.0, 0.0]), SLOWING, 0.134, 0.3, 10, 0.1, 1.0)
+    alone = passing(before, Sighting(0.117, 300.0, 100.0, 0.1, 0.0), after)
+    assert alone.at(0.117) == pytest.approx((300.0, 100.0))
+    assert alone.speed_mm_s == 0.0
+    assert alone.sigma_v_mm_s > 1000.0
 
 
 def test_equal_discs_keep_their_identity_through_a_head_on_hit():

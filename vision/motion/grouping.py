@@ -34,7 +34,7 @@ _A_BREAK: Final = 12.0  # what a break more must explain, as a sum of squares in
 _FASTER_MM_S: Final = 400.0  # a disc is seldom faster between two touches than before and after
 _AT_MOST: Final = 20.0  # that one sighting can speak against a way, and one speed: now and then one is off by some millimetres
 _ELSEWHERE_MM: Final = 5.0  # and what is farther off is no sighting of a disc that goes that way
-_COMPARED: Final = 15 + _SHORT  # sightings on either side, all the same for every way to share
+_COMPARED: Final = 15 + _SHORT  # sightings on either side at most: as many for every way to share, once the runs are that long
 _INSTANTS: Final = 24  # tried for the first of two touches between three sightings,
 _FINER: Final = 2  # and as many again about the best of them
 _NEXT_S: Final = 0.0004  # two touches of one disc are that far from a sighting between them, or nothing is known of the way
@@ -121,13 +121,8 @@ def _foresee(seen: Sequence[Sighting], t_s: float, slowing_mm_s2: float) -> tupl
     return x0 + along * ux - across * uy, y0 + along * uy + across * ux, sigma
 
 
-def breaks(seen: Sequence[Sighting], start: Run | None, slowing_mm_s2: float) -> tuple[list[Run], list[Break]]:
-    """Runs of a track, the rest before it included, and the breaks between them."""
-    return join(split(seen, start, slowing_mm_s2), start, slowing_mm_s2)
-
-
 def join(groups: list[list[Sighting]], start: Run | None, slowing_mm_s2: float) -> tuple[list[Run], list[Break]]:
-    """The same of sightings that `split` has grouped."""
+    """Runs of a track whose sightings `split` has grouped, the rest before it included, and the breaks between them."""
     groups = _without_slips(_regrouped(groups, start, slowing_mm_s2), start, slowing_mm_s2)
     runs = [start] if start is not None else []
     found: list[Break] = []
@@ -195,7 +190,10 @@ def _broken(kink: Break, one: Sequence[Sighting], other: Sequence[Sighting]) -> 
 
 
 def passing(before: Run, seen: Sighting, after: Run) -> Run:
-    """The run of a disc that was touched twice with one sighting between: it goes from the run before through there to the run after."""
+    """The run of a disc that was touched twice with one sighting between: it goes from the run before through there to the run after.
+
+    Where no disc could have come there in time, the sighting alone: nothing is known of its way.
+    """
     here, until_s = np.array([seen.x_mm, seen.y_mm]), max(after.first_s - seen.t_s, _NEXT_S)
     least, most = _NEXT_S, max(seen.t_s - before.last_s, 2 * _NEXT_S)
     for _ in range(_FINER):
@@ -207,6 +205,8 @@ def passing(before: Run, seen: Sighting, after: Run) -> Run:
         miss = np.hypot(*(apart + closing * ahead[:, None]).T)
         miss[np.hypot(*velocity.T) > FASTEST_PIECE_MM_S] = np.inf
         best = int(miss.argmin())
+        if np.isinf(miss[best]):
+            return fit_run([seen], before.slowing_mm_s2)
         least, most = float(leads[max(best - 1, 0)]), float(leads[min(best + 1, _INSTANTS - 1)])
     return Run(seen.t_s, here, velocity[best], before.slowing_mm_s2, seen.t_s, seen.t_s, 1, 0.0, SIGMA_MM / float(leads[best]))
 
