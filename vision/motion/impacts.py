@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rules.table import HALF_MM, POCKET_RADIUS_MM, POCKETS_MM
+from vision.motion.predict import HOPS_OVER_MM_S
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -28,7 +29,6 @@ _MOST_ROUNDS: Final = 40  # impacts within one step; more are a heap that shiver
 _HEAP_S: Final = 0.006  # discs of a row or heap shiver against each other when it is struck: one contact, or nothing else were kept
 _TANGENT: Final = 3.0  # inverse tangential over inverse normal mass of a solid disc
 _AWAY_MM: Final = 1e5  # where discs go that have fallen: out of everybody's way
-_HOPS_MM_S: Final = 2000.0  # slower discs stay under a rail's edge, whatever became of them later
 _POCKETS: Final = np.array(list(POCKETS_MM.values()))
 
 
@@ -210,7 +210,7 @@ class _Game:
         self.velocity[n, disc, axis] = into - np.sign(into) * push
         self.velocity[n, disc, 1 - axis] = along - np.sign(along) * np.minimum(np.abs(along) / _TANGENT, self._wood.rub[n] * push)
         self._note(n, when, disc, RAIL - (2 * axis + (into > 0)))
-        over = self._leaves[disc] & (approach > _HOPS_MM_S)
+        over = self._leaves[disc] & (approach > HOPS_OVER_MM_S)
         self._take(n[over], disc[over])
 
     def _note(self, n: Ints, when: Array, first: Ints, second: Ints) -> None:

@@ -17,7 +17,7 @@ from vision.motion.search import Look
 
 Array = NDArray[np.float64]
 FASTEST_MM_S: Final = 7000.0  # hardest break shots; 6 m/s and some
-FASTEST_PIECE_MM_S: Final = 8500.0  # a piece leaves a striker, which weighs 2.7 times as much, at up to 1.35 times its speed
+FASTEST_PIECE_MM_S: Final = 8500.0  # a piece leaves a striker, which weighs 2.7 times as much, at up to 1.35 times its speed: of 6.3 m/s
 HOPS_MM_S: Final = 800.0  # slower discs stay under the rail's edge
 SAME_MM: Final = 15.0  # a piece's radius: two discs cannot lie nearer to each other, so one of them is mistaken for the other
 STOOD_MM: Final = 4.0  # what is found this near to where a disc was tried out a frame ago does not go off: a finger, a cue's end
