@@ -52,8 +52,18 @@ def _is_under(cover: Cover, camera: Camera, found: Found) -> bool:
 def outlines(cover: Cover, camera: Camera) -> list[Occluder]:
     """What covers the table, each as a closed outline in the picture, the largest first.
 
-    `kind` is "cue" for what is slender and long, "hand" for what else reaches in over the rails (an arm or a person too), and "other"
-    for what lies on the table.
+    Parameters
+    ----------
+    cover
+        What the network says of each cell of the table.
+    camera
+        Calibrated camera of the picture that it was said of.
+
+    Returns
+    -------
+    list of Occluder
+        `kind` is "cue" for what is slender and long, "hand" for what else reaches in over the rails (an arm or a person too), and "other"
+        for what lies on the table. `polygon_px`: corners (x, y), full-picture pixels, to 2 mm on the table.
     """
     chance = np.where(cover.seen & ON_RAILS_TOO, cover.chance, 0.0).astype(np.float32)
     side = FINE * len(chance)
@@ -94,7 +104,8 @@ def detect(image: NDArray[np.uint8], camera: Camera, *, geometry_alone: bool = F
     Returns
     -------
     SeenDiscs
-        Places are where each disc's axis meets the table plane, in table mm, with one sigma per axis.
+        Places are where each disc's axis meets the table plane, in table mm, with one sigma per axis. Occluders are outlines in pixels;
+        none without the network.
 
     Raises
     ------
