@@ -14,9 +14,11 @@ from virtual_table.motion import Track
 from virtual_table.shade import Shade
 from virtual_table.story import Habits, Story
 
-Nothing = Literal["tidy", "lean", "pass_striker", "aim", "flicker", "exposure", "still", "lie", "leave", "shade"]
-QUIET: Final[tuple[Nothing, ...]] = get_args(Nothing)[:-3]
-STAYING: Final[tuple[Nothing, ...]] = get_args(Nothing)[-3:]  # hands and shades that do not move: what changes tells little of them
+Usual = Literal["tidy", "lean", "pass_striker", "aim", "flicker", "exposure", "still"]
+Staying = Literal["lie", "leave", "shade"]  # hands and shades that do not move: what changes tells little of them
+Nothing = Literal[Usual, Staying]
+QUIET: Final[tuple[Nothing, ...]] = get_args(Usual)
+STAYING: Final[tuple[Nothing, ...]] = get_args(Staying)
 LONG_S: Final = 30.0  # of such a recording
 REST_S: Final = 1.2  # between two mishaps: whoever watches has told the last one by then
 LEFT_S: Final = 3.0  # when a hand that has lain there from the beginning goes

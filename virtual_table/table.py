@@ -50,7 +50,7 @@ class VirtualTable:
     `wait_for_ruling`: the players wait for `ruled` after each stroke, for a while, before they go by their own simple reading.
     `opening`: each set from the start position, or from pieces scattered as in the middle of a set. `clumsy`, `mischief`,
     `sloppy`: how often which things go wrong (`Habits`). `nothing`: instead of a match, one of the things that are no stroke and no
-    fault (`QUIET`), for half a minute. `mishaps`: instead of a match, these mischiefs one after the other for as long.
+    fault (`Nothing`), for half a minute. `mishaps`: instead of a match, these mischiefs one after the other for as long.
     """
 
     def __init__(
