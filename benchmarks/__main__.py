@@ -15,7 +15,7 @@ WITH_MORE: Final = {
 ALONE: Final = {
     "camera": "cost of a frame of the virtual camera",
     "discs": "time and error per frame against a tuned HoughCircles",
-    "ablation": "classical seeing alone, networks alone, both: on stills, and where nothing happens",
+    "ablation": "classical seeing alone, networks alone, both: on stills, where nothing happens, and where pieces are touched",
     "shutter": "places through a rolling shutter, with and without correction",
     "filmed": "rendered strokes through the whole pipeline against their truth",
     "strokes": "first contacts, order and times on simulated strokes",

@@ -67,7 +67,7 @@ def watch(
 
 
 def is_held_up(nobodys_s: Sequence[float], seconds: float) -> bool:
-    """Whether an arm is told where nobody is at the end of a recording; when it was told so."""
+    """Whether an arm is told where nobody is at the end of a recording that long; `nobodys_s`: frames in which it was."""
     return bool(nobodys_s) and nobodys_s[-1] > seconds - END_S
 
 
