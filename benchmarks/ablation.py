@@ -152,7 +152,9 @@ def touched(networks: tuple[str, ...], seeds: range) -> str:
     """One way's figures where pieces are touched, lifted and shaken."""
     with only(*networks):
         tally = nudges.play(seeds, TOUCHED_S)
-    count = sum(tally.values(), Counter[str]())
+    count: Counter[str] = Counter()
+    for counts in tally.values():
+        count.update(counts)  # a sum would leave out what never happened, and "invented 0" is a figure
     return "  ".join(f"{said} {number}" for said, number in count.items())
 
 

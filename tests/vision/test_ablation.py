@@ -1,8 +1,11 @@
 """The ablation of `python -m benchmarks ablation`: what is left out is left out as in the product, and what is found is counted."""
 
+from collections import Counter
+
 import pytest
 
-from benchmarks.ablation import NETWORKS, classical, line, network_alone, only, quiet
+from benchmarks import nudges
+from benchmarks.ablation import NETWORKS, classical, line, network_alone, only, quiet, touched
 from benchmarks.stills import Tally
 from device.networks import in_use
 from tests.vision.test_discs import QUIET, SCENE, camera_of
@@ -47,3 +50,8 @@ def test_a_quiet_table_without_networks_tells_nothing():
     told = quiet((), range(506, 507), 1.5)
     assert told.startswith("pieces told touched or lifted 0  false incidents 0  false strokes 0  discs misplaced 0")
     assert in_use() == {"discs": True, "occluders": True}
+
+
+def test_what_never_happened_to_touched_pieces_is_a_figure_too(monkeypatch):
+    monkeypatch.setattr(nudges, "play", lambda *_: {"hand": Counter(right=3), "nothing": Counter(invented=0)})
+    assert touched((), range(1)) == "right 3  invented 0"
