@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import msgspec
 import numpy as np
 import pytest
 
-from calibration import Calibration, Camera, Lens
+from benchmarks.truth import camera_of
 from rules.facts import SeenDisc, SeenDiscs
 from rules.table import HALF_MM
 from tests.vision.test_motion_hands import strip
@@ -21,14 +20,9 @@ from vision.watcher import Watcher
 FRAME_S = 1 / 60
 
 
-def calibrated(optics):
-    lens = msgspec.convert(optics.lens, Lens)
-    return Camera(Calibration(lens=lens, rvec=[float(v) for v in optics.rvec], tvec=[float(v) for v in optics.tvec]))
-
-
 @pytest.fixture(scope="module")
 def camera():
-    return calibrated(overhead(1456, 1088))
+    return camera_of(overhead(1456, 1088))
 
 
 class Network:
@@ -121,7 +115,7 @@ class Filmed:
 
     def __init__(self, nothing, seed, from_s):
         self.table = VirtualTable(seed, look=random_look(seed), camera=random_camera(seed), nothing=nothing, fps=20.0)
-        self.watcher = Watcher(calibrated(self.table.camera), detector=self._detect)
+        self.watcher = Watcher(camera_of(self.table.camera), detector=self._detect)
         self.frame = None
         self.run(0.2)
         self.table.skip(round((from_s - 0.3) * self.table.fps))
