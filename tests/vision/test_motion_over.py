@@ -178,3 +178,15 @@ def test_of_two_like_pieces_knocked_on_between_the_same_two_frames_each_goes_its
         assert came is not None
         track = min(watcher.tracks.values(), key=lambda t: float(np.hypot(t.lay_mm[0] - came.x_mm, t.lay_mm[1] - came.y_mm)))
         assert track.at_mm == pytest.approx((true.x_mm, true.y_mm), abs=5.0)
+
+
+def test_a_disc_that_its_rail_may_have_turned_into_a_pocket_is_not_said_to_be_over_it() -> None:
+    # Seen at 7 m/s a frame before the north rail, where it comes back toward the north-west pocket.
+    track = under_way("r1", (-372.0, 479.7), (-4400.0, 3700.0))
+    track.state, track.flown_mm = "lost", np.array([-380.0, 485.0])
+    track.sightings = [Sighting(k * FRAME_S, -372.0 + 73.3 * (1 - k), 479.7 + 61.7 * (k - 1), 0.2, 20.0) for k in range(2)]
+    assert over_rail(track, None) is None
+    track.sightings = [Sighting(s.t_s, s.x_mm + 300.0, s.y_mm, s.sigma_mm, s.fast_mm) for s in track.sightings]
+    there = over_rail(track, None)
+    assert there is not None
+    assert there.side == "N"

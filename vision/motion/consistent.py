@@ -46,7 +46,7 @@ def _with_lost(stroke: Stroke, tracks: Mapping[str, Track]) -> Stroke:
     lost = [track for track in lost if not track.by_limb and not track.covered]
     if not lost:
         return stroke
-    places = [np.clip(track.at_mm, -HALF_MM, HALF_MM) for track in lost]
+    places = [np.clip(_last_seen(track), -HALF_MM, HALF_MM) for track in lost]
     found = [
         Disc(id=t.id, kind=t.kind, x_mm=round(float(x), 3), y_mm=round(float(y), 3), sigma_mm=_ANYWHERE_MM)
         for t, (x, y) in zip(lost, places, strict=True)
@@ -55,6 +55,11 @@ def _with_lost(stroke: Stroke, tracks: Mapping[str, Track]) -> Stroke:
     fell = [Pocketed(t=end_s, disc=t.id, pocket=_nearest(at), confidence=_MAY_HAVE_FALLEN) for t, at in zip(lost, places, strict=True)]
     timeline = [*stroke.timeline[:-1], *fell, stroke.timeline[-1]]
     return msgspec.structs.replace(stroke, timeline=timeline, after=Position(discs=[*stroke.after.discs, *found]))
+
+
+def _last_seen(track: Track) -> Array:
+    """Where a disc was last seen, (2,) mm; where it is expected since then says nothing once it is lost."""
+    return np.array([track.sightings[-1].x_mm, track.sightings[-1].y_mm]) if track.sightings else track.at_mm
 
 
 def _nearest(at_mm: Array) -> Pocket:

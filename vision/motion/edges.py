@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from rules.table import HALF_MM, POCKET_RADIUS_MM, POCKETS_MM, SIDES, TOWARD, Pocket, Side
 from vision.motion.path import Path
+from vision.motion.predict import RAIL_BOUNCE
 from vision.motion.segments import Run, fit_run
 
 Array = NDArray[np.float64]
@@ -19,7 +20,6 @@ _LAST: Final = 8  # sightings before the edge that say how it went over it
 _LATEST_S: Final = 0.2  # a disc that needs longer for the rest of its way was not seen going in
 _STEP_S: Final = 0.0005
 _SLOWEST_MM_S: Final = 5.0  # slower ones have stopped
-_BOUNCE: Final = 0.7  # restitution at a rail
 _UNSEEN_S: Final = 0.008  # half a frame: what went in between two frames
 _TURNED_MM: Final = 2.0  # back from its farthest point: a disc that only creeps out has not come back
 _MEETS_MM: Final = 4.0  # runs that pass each other by more do not say where a disc turned
@@ -97,7 +97,7 @@ def _follow(run: Run, path: Path, centre: Array, from_s: float, to_s: float) -> 
             toward = np.array(TOWARD[side], dtype=np.float64)
             into = float(velocity @ toward)
             if into > 0 and float(at @ toward) > limit:
-                velocity = velocity - (1 + _BOUNCE) * into * toward
+                velocity = velocity - (1 + RAIL_BOUNCE) * into * toward
                 at = at - (float(at @ toward) - limit) * toward
                 rails.append((t, side))
     return None

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rules.table import HALF_MM, POCKET_RADIUS_MM, POCKETS_MM, SIDES, TOWARD, Pocket, Side
-from vision.motion.predict import FRICTION_MM_S2, HOPS_OVER_MM_S
+from vision.motion.predict import FRICTION_MM_S2, HOPS_OVER_MM_S, RAIL_BOUNCE
 from vision.motion.track import HOPS_MM_S, Sighting, Track
 
 Array = NDArray[np.float64]
@@ -86,7 +86,7 @@ def over_rail(track: Track, pushed: Array | None, pushed_s: float | None = None)
     `pushed` (2,) is the direction in which it was hit, for one that was gone before it was seen to move, and `pushed_s` when: one that was
     seen once has come from where it lay since then.
     """
-    if track.covered:
+    if track.covered or _may_have_bounced_in(track):
         return None
     seen = next((s for s in track.sightings if pushed_s is None or s.t_s > pushed_s), None)
     if seen is not None and pushed_s is not None and seen.t_s > pushed_s + _MUST_SHOW_S:
@@ -116,6 +116,23 @@ def _along_way(track: Track, seen: Sighting | None, pushed: Array | None, pushed
             return None
         return Flight(track.sightings[-1].t_s + max(way, 0.0) / speed, side, place + velocity / speed * way)
     return None if pushed is None or seen is not None else _off_at_once(track, pushed)
+
+
+def _may_have_bounced_in(track: Track) -> bool:
+    """Whether a disc's rail may have turned it into a pocket before it could be seen again: nobody can tell that from flying over."""
+    last = _last_step(track)
+    if last is None or not (speed := float(np.hypot(*last[1]))) > HOPS_MM_S:
+        return False
+    side, way = _rail_ahead(last[0], last[1] / speed, track.shape.radius_mm)
+    at, toward = last[0] + last[1] / speed * way, np.array(TOWARD[side], dtype=np.float64)
+    back = last[1] - (1 + RAIL_BOUNCE) * float(last[1] @ toward) * toward
+    speed = float(np.hypot(*back))
+    for centre in POCKETS_MM.values():
+        off = np.array(centre) - at
+        along, aside = float(off @ back) / speed, abs(float(off[0] * back[1] - off[1] * back[0])) / speed
+        if 0 < along < speed * _UNSEEN_S / 2 + POCKET_RADIUS_MM and aside < _INSIDE_MM:
+            return True
+    return False
 
 
 def _off_at_once(track: Track, pushed: Array) -> Flight | None:

@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 FRICTION_MM_S2: Final = 1000.0  # wood on powdered wood: mu about 0.1 of g
 _BOUNCE_DISC: Final = 0.85  # restitution disc on disc, wood on wood
-_BOUNCE_RAIL: Final = 0.7  # restitution at a rail
+RAIL_BOUNCE: Final = 0.7  # restitution at a rail
 HOPS_OVER_MM_S: Final = 2000.0  # straight at a rail: slower discs bounce off it, and one that is gone there was mistaken for another
 _STEP_MM: Final = 4.0  # longest way in one step: a quarter of a piece's radius
 
@@ -79,7 +79,7 @@ def _rails(body: Body) -> None:
             if body.flown_mm is None and abs(float(body.velocity_mm_s[axis])) > HOPS_OVER_MM_S:
                 body.flown_mm = body.at_mm
             body.velocity_mm_s = body.velocity_mm_s.copy()
-            body.velocity_mm_s[axis] *= -_BOUNCE_RAIL
+            body.velocity_mm_s[axis] *= -RAIL_BOUNCE
             body.at_mm = body.at_mm.copy()
             body.at_mm[axis] = np.sign(body.at_mm[axis]) * limit
 
