@@ -27,7 +27,7 @@ _LOOKS: Final = 3  # that many, one after the other, must agree: half-seen hands
 _MAY_BE: Final = 0.2  # the network's probability from which a cell may be part of an arm
 _BESIDE_PX: Final = 5  # small px, about 20 mm: an arm's outline is told to a cell, its shadow lies beside it, a faint change has gaps
 _WIDE_MM: Final = 60.0  # radius of a circle of the surface that no cue, no finger and no shadow of a hand on the rail fills
-_AT_FIRST: Final = 0.5  # share of what looks like an arm that one covered when the table was first taken as at rest
+_AT_FIRST: Final = 0.5  # share of what looks like an arm that one covered at the first look, from which it is that one's bare place
 _FEW_PX: Final = 12  # small px; about 200 mm2, half a fingertip
 _EXPLAIN_MM: Final = 8.0  # margin around a tracked disc that its own change may cover: smear and contact shadow
 
@@ -50,11 +50,11 @@ class Arms:
         self.clear()
 
     def clear(self) -> None:
-        """Nothing is over the table any more."""
+        """The spell is over and nothing is over the table any more."""
         self.foreign = Foreign(self._nothing, None, 0)
 
     def forget(self) -> None:
-        """The table has been taken as it is."""
+        """The table has been taken as it is: what has changed until now is part of it."""
         self._hands.forget()
         self._bare, self._looks = self._nothing, []
 
@@ -125,7 +125,7 @@ class Arms:
             self._bare = self._bare | self._nobodys(whole, arms, near)
 
     def _nobodys(self, whole: Mask, arms: Mask, near: Mask) -> Mask:
-        """Parts of a mask that hold something of the second, nothing of the third, and cover much of the surface or lay under an arm."""
+        """Parts of `whole` that hold some of `arms`, none of `near` what the network sees, and are wide or lay under an arm at first."""
         count, labels = cv2.connectedComponents(whole.astype(np.uint8), connectivity=8)
 
         def sizes(mask: Mask) -> NDArray[np.int64]:

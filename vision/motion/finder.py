@@ -186,7 +186,7 @@ class DiscFinder:
         return [fit for _, fit in sorted(out, key=lambda one: -one[0]) if beats(fit, weak, handicap)]
 
     def _ahead(self, track: Track, dt: float) -> list[Array]:
-        """Where a striker may be by now that was seen once after the blow, which came at any time between two frames before."""
+        """Places (2,) mm where a striker may be that was seen once after the blow, which came at any time between two frames before."""
         is_first = track.kind == "striker" and track.steps == 1
         return [track.at_mm + share * dt * track.velocity_mm_s for share in _AHEAD] if is_first and not track.missed else []
 
