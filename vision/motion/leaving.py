@@ -86,7 +86,7 @@ def over_rail(track: Track, pushed: Array | None, pushed_s: float | None = None)
     `pushed` (2,) is the direction in which it was hit, for one that was gone before it was seen to move, and `pushed_s` when: one that was
     seen once has come from where it lay since then.
     """
-    if track.covered or _may_have_bounced_in(track):
+    if track.covered or _may_have_bounced_in(track, pushed_s):
         return None
     seen = next((s for s in track.sightings if pushed_s is None or s.t_s > pushed_s), None)
     if seen is not None and pushed_s is not None and seen.t_s > pushed_s + _MUST_SHOW_S:
@@ -118,12 +118,14 @@ def _along_way(track: Track, seen: Sighting | None, pushed: Array | None, pushed
     return None if pushed is None or seen is not None else _off_at_once(track, pushed)
 
 
-def _may_have_bounced_in(track: Track) -> bool:
+def _may_have_bounced_in(track: Track, since_s: float | None) -> bool:
     """Whether a disc's rail may have turned it into a pocket before it could be seen again: nobody can tell that from flying over."""
     last = _last_step(track)
-    if last is None or not (speed := float(np.hypot(*last[1]))) > HOPS_MM_S:
+    if last is None or (since_s is not None and track.sightings[-2].t_s < since_s) or not (speed := float(np.hypot(*last[1]))) > HOPS_MM_S:
         return False
     side, way = _rail_ahead(last[0], last[1] / speed, track.shape.radius_mm)
+    if way > 2 * speed * _UNSEEN_S:
+        return False
     at, toward = last[0] + last[1] / speed * way, np.array(TOWARD[side], dtype=np.float64)
     back = last[1] - (1 + RAIL_BOUNCE) * float(last[1] @ toward) * toward
     speed = float(np.hypot(*back))
