@@ -94,14 +94,15 @@ def _in_browser(steps: tuple[str, ...], config: Path | None, host: str, port: in
 
     worker = threading.Thread(target=work, name="setup")
     print(f"set-up: {server.start()}", file=sys.stderr)
-    print("password: NOVUSS_ADMIN_PASSWORD" if given else f"password: {password}", file=sys.stderr)
-    worker.start()
-    try:
+    try:  # from here on somebody may press Ctrl-C, and the worker would wait for answers for ever
+        print("password: NOVUSS_ADMIN_PASSWORD" if given else f"password: {password}", file=sys.stderr)
+        worker.start()
         worker.join()
         time.sleep(LAST_WORDS_S)
     finally:
         talk.leave()
-        worker.join()
+        if worker.ident is not None:
+            worker.join()
         server.ask_to_stop()
         server.wait_stopped()
     if failed:

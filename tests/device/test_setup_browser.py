@@ -7,12 +7,14 @@ import json
 import re
 import signal
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from device.commands.setup import setup
 from device.settings import load
 from device.setup.browser import BrowserTalk, Left
 from tests.device.running import NOVUSS
@@ -123,6 +125,20 @@ def test_ctrl_c_ends_it_and_keeps_what_was_set(start: Start) -> None:
     setup.process.send_signal(signal.SIGINT)
     assert setup.process.wait(30) == 130
     assert "Traceback" not in setup.said()
+
+
+def test_ctrl_c_as_soon_as_the_steps_begin_ends_them_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin = threading.Thread.start
+
+    def begin_and_interrupt(thread: threading.Thread) -> None:
+        begin(thread)
+        if thread.name == "setup":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", begin_and_interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        setup("names", browser=True, port=0, config=tmp_path / "novuss.toml")
+    assert not [thread for thread in threading.enumerate() if thread.name == "setup"]
 
 
 def test_a_talk_that_is_left_tells_the_steps_so() -> None:
