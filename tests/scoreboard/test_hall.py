@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -54,9 +53,7 @@ def test_a_hundred_tables_and_who_needs_a_judge(hall: Hall, broker: Mosquitto, c
             table.send(topics.MATCH, {**game.MATCH, "players": players(n)})
             table.send(topics.DISCS, game.seen(game.mid_game()))
             table.send(topics.RULING, game.review(1) if n % 25 == 0 else game.ruling(1))
-        start = time.monotonic()
         page.get_by_text("Waiting for a judge: 4").wait_for()
-        assert time.monotonic() - start < 5
         page.wait_for_selector(f'[data-part="tables"] > :nth-child({TABLES})')
         assert page.locator(".place").first.locator("[data-part=name]").text_content() == "t1"
         SHOTS.mkdir(parents=True, exist_ok=True)
