@@ -78,6 +78,7 @@ class Monitor:
         self._no_calls = 0
         self._shot_clock = ShotClock()
         self._facts: queue.Queue[Fact] = queue.Queue(WAITING_FACTS)
+        self._asked_to_stop = False  # no Event: a second signal while the first one's handler sets it waits for itself for ever
         self._stopping = threading.Event()
         self._ended = threading.Event()
         self._ruler = threading.Thread(target=self._rule, name="referee", daemon=True)
@@ -94,6 +95,8 @@ class Monitor:
         try:
             self._watch()
         finally:
+            if self._asked_to_stop:
+                self._stopping.set()
             self._ended.set()
             self._service.stopping()
             self._guard.stop()
@@ -111,7 +114,7 @@ class Monitor:
 
     def stop(self) -> None:
         """End after the frame at hand; may be called from a signal handler."""
-        self._stopping.set()
+        self._asked_to_stop = True
         if isinstance(self._source, Adjustable):
             self._source.interrupt()
 
@@ -127,7 +130,7 @@ class Monitor:
 
     def _watch(self) -> None:
         shown_ns = -LIVE_INTERVAL_NS
-        while not self._stopping.is_set() and self._failure is None:
+        while not self._asked_to_stop and self._failure is None:
             frame = self._source.read()
             if frame is None:
                 if self._recorder is not None:
