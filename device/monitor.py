@@ -40,6 +40,7 @@ LIVE_INTERVAL_NS: Final = 200_000_000  # the live picture: a few times a second 
 HEALTH_INTERVAL_S: Final = 1.0
 WAITING_FACTS: Final = 64  # strokes come seconds apart; this many waiting means that ruling has stopped
 _RETRY_S: Final = 1.0
+_LOOK_S: Final = 0.1  # between two looks whether the end has been asked for: nobody notices so short a wait
 _END: Final = None
 
 Fact = Stroke | Incident | SeenDiscs | JudgeRequest | None
@@ -79,7 +80,6 @@ class Monitor:
         self._shot_clock = ShotClock()
         self._facts: queue.Queue[Fact] = queue.Queue(WAITING_FACTS)
         self._asked_to_stop = False  # no Event: a second signal while the first one's handler sets it waits for itself for ever
-        self._stopping = threading.Event()
         self._ended = threading.Event()
         self._ruler = threading.Thread(target=self._rule, name="referee", daemon=True)
         self._failure: Exception | None = None
@@ -95,13 +95,11 @@ class Monitor:
         try:
             self._watch()
         finally:
-            if self._asked_to_stop:
-                self._stopping.set()
             self._ended.set()
             self._service.stopping()
             self._guard.stop()
             self._view.close()
-            in_hurry = self._stopping.is_set() or self._failure is not None
+            in_hurry = self._asked_to_stop or self._failure is not None
             if self._recorder is not None:
                 self._recorder.end(hurry=in_hurry)
             self._hand_over(_END, wait=True)
@@ -233,13 +231,20 @@ class Monitor:
             except StorageFailed as error:
                 # A full card is emptied by somebody; until then rulings wait here, and the picture goes on.
                 _log.error("%s; the ruling waits until it can be kept", error)
-                if self._stopping.wait(_RETRY_S):
+                if self._is_stopped_within(_RETRY_S):
                     return
             except InputUnusable as error:
                 _log.error("seen facts cannot be ruled on and are left out: %s", error)
                 return
             else:
                 return
+
+    def _is_stopped_within(self, seconds: float) -> bool:
+        """Wait so long, or until the end has been asked for; whether it has."""
+        until_s = time.monotonic() + seconds
+        while not self._asked_to_stop and (left_s := until_s - time.monotonic()) > 0:
+            time.sleep(min(left_s, _LOOK_S))
+        return self._asked_to_stop
 
 
 def _nobody_asked(_answer: Mapping[str, Any]) -> None:
