@@ -16,7 +16,7 @@ from rules.facts import Occluder, SeenDisc, SeenDiscs
 from vision.discs.eyes import eyes
 from vision.discs.find import Found, find_discs
 from vision.discs.solid import solid_of
-from vision.occluders import COVERED, HALF_SEEN_MM, ON_RAILS_TOO, STEP_MM, Cover, Occluders
+from vision.occluders import COVERED, HALF_SEEN_MM, ON_RAILS_TOO, STEP_MM, Cover, Occluders, round_px
 
 UNDER: Final = 0.9  # share of a face that is covered from which it is a part of what covers it; a held piece shows more of its own
 FINE: Final = 4  # parts of a cell that outlines are drawn to: the probabilities change smoothly from cell to cell
@@ -69,8 +69,7 @@ def outlines(cover: Cover, camera: Camera) -> list[Occluder]:
     side = FINE * len(chance)
     mask = (cv2.resize(chance, (side, side), interpolation=cv2.INTER_CUBIC) > COVERED).astype(np.uint8)
     step = STEP_MM / FINE
-    reach = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * round(APART_MM / step / 2) + 1,) * 2)
-    mask = np.asarray(cv2.morphologyEx(mask, cv2.MORPH_CLOSE, reach), dtype=np.uint8)
+    mask = np.asarray(cv2.morphologyEx(mask, cv2.MORPH_CLOSE, round_px(round(APART_MM / step / 2))), dtype=np.uint8)
     edge = cv2.dilate((~(cover.seen & ON_RAILS_TOO)).astype(np.uint8), np.ones((3, 3), np.uint8))
     edge = cv2.resize(edge, (side, side), interpolation=cv2.INTER_NEAREST)
     deep = cv2.distanceTransform(mask, cv2.DIST_L2, 5) * step

@@ -55,6 +55,11 @@ _ON_TABLE: Final = np.abs(centres_mm()).max(axis=2) < HALF_MM
 ON_RAILS_TOO: Final = np.abs(centres_mm()).max(axis=2) < HALF_MM + RAIL_WIDTH_MM
 
 
+def round_px(reach_px: int) -> NDArray[np.uint8]:
+    """A round neighbourhood, (2 reach + 1, 2 reach + 1): what masks grow or close their gaps by."""
+    return np.asarray(cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * reach_px + 1, 2 * reach_px + 1)), dtype=np.uint8)
+
+
 @dataclass(frozen=True, slots=True)
 class Cover:
     """`chance` (CELLS, CELLS) float32: probability that something covers the cell from the camera's view; `seen` of the same shape:
@@ -80,7 +85,7 @@ class Cover:
         mask = self.mask.astype(np.uint8)
         if margin_mm > 0:
             reach = round(margin_mm / STEP_MM)
-            mask = np.asarray(cv2.dilate(mask, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * reach + 1, 2 * reach + 1))))
+            mask = np.asarray(cv2.dilate(mask, round_px(reach)))
         row, column = _cell_of(points)
         inside = (column >= 0) & (column < CELLS) & (row >= 0) & (row < CELLS)
         out = np.zeros(len(points), bool)

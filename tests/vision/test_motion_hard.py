@@ -62,6 +62,10 @@ def assert_touched(world: World, stroke: Stroke, contact: Contact) -> None:
         pytest.param(7409, 2045, id="a cue of the table's colour across striker and piece: neither has gone"),
         pytest.param(7268, 1344, id="a slow first step: the blow came just before the frame, and the cue goes where that step leads"),
         pytest.param(7253, 1267, id="a black piece and a black striker where both ask for one place"),
+        pytest.param(7479, 2399, id="one over the rail, and its neighbour, hit a moment later, is not taken for it"),
+        pytest.param(7460, 2303, id="one over the rail, and the shadow of the disc that knocked it over is not taken for it"),
+        pytest.param(7352, 1763, id="a piece knocked on by one that goes faster than any striker"),
+        pytest.param(7473, 2368, id="a striker's shadow, when it goes straight into a pocket"),
     ],
 )
 def test_every_disc_that_left_is_told_where_it_went(studio: int, number: int) -> None:

@@ -8,7 +8,6 @@ import pytest
 from benchmarks.filmed import AIM_S, CALM_S, Studio, film
 from benchmarks.played import strike_off
 from benchmarks.strokes import overhead_camera
-from tests.vision.test_motion_hard import left, stroke_of, truly_left
 from virtual_table.acting import strike
 from vision.motion.claims import are_exchanged, first_asked, heir_of
 from vision.motion.leaving import Flight, over_rail
@@ -146,21 +145,6 @@ def test_a_striker_that_goes_into_a_pocket_beside_the_cue_was_struck() -> None:
     assert free_speed(striker, spell) > 2000
     striker.pocket = None  # and elsewhere an arm may be what moves it
     assert free_speed(striker, spell) == 0
-
-
-@pytest.mark.parametrize(
-    ("studio", "number"),
-    [
-        pytest.param(7479, 2399, id="its neighbour, hit a moment later"),
-        pytest.param(7460, 2303, id="the shadow of the disc that knocked it over"),
-        pytest.param(7352, 1763, id="a piece knocked on by one that goes faster than any striker"),
-        pytest.param(7473, 2368, id="a striker's shadow, when it goes straight into a pocket"),
-    ],
-)
-def test_nothing_else_is_taken_for_a_disc_that_left_the_table(studio: int, number: int) -> None:
-    world, stroke = stroke_of(studio, number)
-    assert left(stroke.before.discs, stroke) == truly_left(world)
-    assert all(disc.sigma_mm is None or disc.sigma_mm < 10 for disc in stroke.after.discs)
 
 
 def test_of_two_like_pieces_knocked_on_between_the_same_two_frames_each_goes_its_own_way() -> None:

@@ -20,7 +20,7 @@ from vision.motion.hands import Foreign, HandFinder
 from vision.motion.scene import SHRINK, Mask, Scene
 from vision.motion.track import Track
 from vision.motion.tracks import Tracker
-from vision.occluders import COVERED, Occluders
+from vision.occluders import COVERED, Occluders, round_px
 
 _LOOK_S: Final = 0.08  # twelve looks a second, of 4 ms each, while an arm stands still
 _LOOKS: Final = 3  # that many, one after the other, must agree: half-seen hands come and go from look to look
@@ -118,7 +118,7 @@ class Arms:
         if may_be is None:
             return
         # A faint change shows in speckles of which only some hang together, and it has no cells that are surely an arm.
-        whole = cv2.morphologyEx(changed.astype(np.uint8), cv2.MORPH_CLOSE, _disc(_BESIDE_PX)) > 0
+        whole = cv2.morphologyEx(changed.astype(np.uint8), cv2.MORPH_CLOSE, round_px(_BESIDE_PX)) > 0
         self._looks = [*self._looks[1 - _LOOKS :], (whole | self.foreign.mask, self.foreign.mask, _grown(may_be))]
         if len(self._looks) == _LOOKS:
             whole, arms, near = (np.logical_or.reduce(masks) for masks in zip(*self._looks, strict=True))
@@ -139,10 +139,6 @@ class Arms:
         return out
 
 
-def _disc(reach_px: int) -> NDArray[np.uint8]:
-    return np.asarray(cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * reach_px + 1, 2 * reach_px + 1)), dtype=np.uint8)
-
-
 def _grown(mask: Mask) -> Mask:
     """With the places beside it."""
-    return np.asarray(cv2.dilate(mask.astype(np.uint8), _disc(_BESIDE_PX)), dtype=bool)
+    return np.asarray(cv2.dilate(mask.astype(np.uint8), round_px(_BESIDE_PX)), dtype=bool)

@@ -19,6 +19,7 @@ from calibration.camera import Camera
 from rules.facts import Held, SeenDisc
 from rules.table import HALF_MM, PIECE_DIAMETER_MM, PIECE_HOLE_MM, PIECE_THICKNESS_MM, POCKET_RADIUS_MM, POCKETS_MM, Kind, radius_mm
 from vision.motion.scene import SHRINK, Mask
+from vision.occluders import round_px
 
 Array = NDArray[np.float64]
 Image = NDArray[np.uint8]
@@ -122,7 +123,7 @@ def _seen_above(hands: Mask, camera: Camera, centre_mm: tuple[float, float], sid
 def _at_hand(covered: Mask, centre_mm: tuple[float, float]) -> Mask:
     """Places of the view at a hand, over the playing surface and no pocket."""
     reach = round(_AT_HAND_MM * _PX_PER_MM)
-    around = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * reach + 1, 2 * reach + 1))
+    around = round_px(reach)
     near = cv2.dilate(covered.astype(np.uint8), around)
     side = len(covered)
     x, y = _grid_mm(centre_mm, side)

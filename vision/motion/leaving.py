@@ -44,6 +44,12 @@ def _last_step(track: Track) -> tuple[Array, Array] | None:
     return np.array([b.x_mm, b.y_mm]), np.array([b.x_mm - a.x_mm, b.y_mm - a.y_mm]) / max(b.t_s - a.t_s, 1e-3)
 
 
+def _passes(place: Array, way: Array, pocket: Pocket) -> tuple[float, float]:
+    """How far ahead a way from a place (2,) mm in a direction (2,) of any length passes a pocket's centre, and how far aside of it, mm."""
+    off, length = np.array(POCKETS_MM[pocket]) - place, max(float(np.hypot(*way)), 1e-9)
+    return float(off @ way) / length, abs(float(off[0] * way[1] - off[1] * way[0])) / length
+
+
 def into_mouth(track: Track) -> Pocket | None:
     """The pocket that a vanished disc's last steps led into."""
     last = _last_step(track)
@@ -54,13 +60,11 @@ def into_mouth(track: Track) -> Pocket | None:
     if speed < _SLOWEST_MM_S:
         return None
     for name, centre in POCKETS_MM.items():
-        off = np.array(centre) - place
-        along = float(off @ velocity) / speed
-        aside = abs(float(off[0] * velocity[1] - off[1] * velocity[0])) / speed
-        gap = float(np.hypot(*off)) - POCKET_RADIUS_MM
+        along, aside = _passes(place, velocity, name)
+        away = float(np.hypot(*(np.array(centre) - place)))
+        gap = away - POCKET_RADIUS_MM
         stops_after = speed * speed / (2 * FRICTION_MM_S2) + _SLACK_MM
-        over = float(np.hypot(*off)) < _OVER_MM
-        if (along > 0 or over) and aside < _AIM_MM and gap < min(_RIM_MM + speed * _UNSEEN_S, stops_after):
+        if (along > 0 or away < _OVER_MM) and aside < _AIM_MM and gap < min(_RIM_MM + speed * _UNSEEN_S, stops_after):
             return name
     return None
 
@@ -128,13 +132,9 @@ def _may_have_bounced_in(track: Track, since_s: float | None) -> bool:
         return False
     at, toward = last[0] + last[1] / speed * way, np.array(TOWARD[side], dtype=np.float64)
     back = last[1] - (1 + RAIL_BOUNCE) * float(last[1] @ toward) * toward
-    speed = float(np.hypot(*back))
-    for centre in POCKETS_MM.values():
-        off = np.array(centre) - at
-        along, aside = float(off @ back) / speed, abs(float(off[0] * back[1] - off[1] * back[0])) / speed
-        if 0 < along < speed * _UNSEEN_S / 2 + POCKET_RADIUS_MM and aside < _INSIDE_MM:
-            return True
-    return False
+    farthest = float(np.hypot(*back)) * _UNSEEN_S / 2 + POCKET_RADIUS_MM
+    ways = [_passes(at, back, name) for name in POCKETS_MM]
+    return any(0 < along < farthest and aside < _INSIDE_MM for along, aside in ways)
 
 
 def _off_at_once(track: Track, pushed: Array) -> Flight | None:
@@ -150,8 +150,7 @@ def may_have_flown(track: Track) -> bool:
     if last is None or track.pocket is None:
         return False
     place, velocity = last
-    off = np.array(POCKETS_MM[track.pocket]) - place
-    aside = abs(float(off[0] * velocity[1] - off[1] * velocity[0])) / max(float(np.hypot(*velocity)), _SLOWEST_MM_S)
+    _, aside = _passes(place, velocity, track.pocket)
     toward = max(float(velocity @ np.array(TOWARD[side])) for side in SIDES)
     return toward > HOPS_OVER_MM_S and aside > _DEEP_MM
 
@@ -161,9 +160,8 @@ def knocked_in(track: Track, pushed: Array) -> Pocket | None:
     if track.covered or track.sightings:
         return None
     for name, centre in POCKETS_MM.items():
-        off = np.array(centre) - track.lay_mm
-        aside = abs(float(off[0] * pushed[1] - off[1] * pushed[0]))
-        if float(np.hypot(*off)) < _EDGE_MM and float(off @ pushed) > 0 and aside < _INSIDE_MM:
+        along, aside = _passes(track.lay_mm, pushed, name)
+        if float(np.hypot(*(np.array(centre) - track.lay_mm))) < _EDGE_MM and along > 0 and aside < _INSIDE_MM:
             return name
     return None
 
