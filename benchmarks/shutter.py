@@ -34,7 +34,8 @@ NEAR_KINK_S = 0.015  # at a rail the velocity of a row is not the frame's: those
 STROKES = 8
 
 
-def _errors(number: int, renderer: Renderer, camera: Camera) -> tuple[list[float], list[float], list[float]]:
+def errors_of(number: int, renderer: Renderer, camera: Camera) -> tuple[list[float], list[float], list[float]]:
+    """Of one of `STROKES` directions: how far places are off as seen, moved by row and velocity, and on the way that was told, mm."""
     angle = 2 * math.pi * (number + 0.5) / STROKES
     at = -420 * math.cos(angle), -420 * math.sin(angle)
     world = World([("striker", "striker", *at)], Surface(mu=0.08), STRUCK_S)
@@ -73,7 +74,7 @@ def main(argv: list[str]) -> None:
     renderer = Renderer(optics, Look())
     every: list[list[float]] = [[], [], []]
     for number in range(int(argv[0]) if argv else STROKES):
-        for known, new in zip(every, _errors(number, renderer, camera), strict=True):
+        for known, new in zip(every, errors_of(number, renderer, camera), strict=True):
             known.extend(new)
     for name, errors in zip(("without correction", "moved by row and velocity", "way at the frame's time"), every, strict=True):
         p50, p95, top = np.percentile(errors, (50, 95, 100))

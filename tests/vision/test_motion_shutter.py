@@ -6,9 +6,12 @@ import msgspec
 import numpy as np
 import pytest
 
+from benchmarks import shutter
+from benchmarks.truth import camera_of
 from calibration import Calibration, Camera, Lens
 from rules.table import thickness_mm
-from virtual_table import overhead
+from virtual_table import Look, overhead
+from virtual_table.renderer import Renderer
 from vision.motion.path import paths_of
 from vision.motion.predict import FRICTION_MM_S2
 from vision.motion.shutter import Shutter, at_frame_time, row_delay_s
@@ -55,3 +58,13 @@ def test_a_fast_disc_is_put_where_it_was_at_the_frames_time(camera):
     track = Track("striker", "striker", seen[0], sightings=[Sighting(t, *s, 0.1, 0.0) for s, t in zip(seen, times, strict=True)])
     path = paths_of({"striker": track}, FRICTION_MM_S2, camera, SHUTTER)[0]["striker"]
     assert max(np.hypot(*(path.at(t) - place(t))) for t in times) < 0.1
+
+
+def test_a_bare_striker_in_the_lamps_gloss_is_followed_to_the_millimetre():
+    # There it is as bright as the table, so that brightness alone does not show where its edges are.
+    optics = overhead(1456, 1088, readout_s=shutter.READOUT_S)
+    seen, moved, told = shutter.errors_of(5, Renderer(optics, Look()), camera_of(optics))
+    assert len(seen) > 16
+    assert max(seen) > 10
+    assert max(moved) < 1.0
+    assert max(told) < 1.0

@@ -105,10 +105,10 @@ class DiscFinder:
         smear = velocity_mm_s * self.exposure_s
         shear = velocity_mm_s * (self.readout_s / (self._camera.lens.height - 1)) if self.readout_s else None
         outline = self.outline(track, guess_mm)
-        fit = fit_smear(image, reference, self._camera, outline, smear, track.look.weights, shear_mm=shear)
+        least_hole = self._least_hole(track, outline, blurred=float(np.hypot(*smear)) > _HOLE_LOST * track.shape.hole_mm)
+        fit = fit_smear(image, reference, self._camera, outline, smear, track.look.weights, shear_mm=shear, least_hole=least_hole)
         good = fit is not None and fit.explained >= _GOOD_EXPLAINED and fit.gain >= GOOD_GAIN
-        blurred = float(np.hypot(*smear)) > _HOLE_LOST * track.shape.hole_mm
-        return fit if good and fit is not None and self._looks_right(track, fit, guess_mm, blurred=blurred) else None
+        return fit if good and fit is not None and fit.face - fit.hole >= least_hole and self._looks_right(track, fit, outline) else None
 
     def shows_partly(self, image: Image, track: Track) -> bool:
         """Whether the picture shows at least a good part of a disc where it lay."""
@@ -127,20 +127,26 @@ class DiscFinder:
         away = float(np.hypot(*(fit.axis_mm - track.at_mm)))
         return away < (GATE_MM if track.hidden else _NEAR_MM) or self.motion_at(self.outline(track, fit.axis_mm)) > _MOTION_LEVELS
 
-    def _looks_right(self, track: Track, fit: Fit, guess_mm: Array, *, blurred: bool) -> bool:
-        """Face as bright as at rest or by the light of this place (there a rail may shade the table but not the face); half a disc and half
-        a table is not. `blurred`: too fast for a hole."""
+    def _light(self, track: Track, outline: Outline) -> float | None:
+        """How bright the bare table is at a place, relative to where the disc's look was taken."""
         bare = self._scene.bare
-        if not track.table or bare is None or track.look is None:
+        return level_at(bare, outline) / track.table if track.table and bare is not None else None
+
+    def _least_hole(self, track: Track, outline: Outline, *, blurred: bool) -> float:
+        """Grey levels by which a hole must be darker than the face at a place; a shadow has none. `blurred`: too fast for most of it."""
+        light, depth = self._light(track, outline), track.face - track.hole
+        share, plain = (_NO_HOLE, _PLAIN_HOLE_LEVELS) if blurred else (_HOLE_SHARE, _HOLE_LEVELS)
+        return -np.inf if light is None or depth <= plain else share * depth * light
+
+    def _looks_right(self, track: Track, fit: Fit, outline: Outline) -> bool:
+        """Face as bright as at rest or by the light of this place (there a rail may shade the table but not the face); half a disc and half
+        a table is not."""
+        light = self._light(track, outline)
+        if light is None or track.look is None:
             return True
-        light = level_at(bare, self.outline(track, guess_mm)) / track.table
         tint = float(track.look.weights.min()) < 0
         expected = track.face * light if tint else min(track.face * light, 255.0)
         slack = _TINT_SLACK if tint else _LEVEL_SLACK
-        depth = track.face - track.hole
-        share, plain = (_NO_HOLE, _PLAIN_HOLE_LEVELS) if blurred else (_HOLE_SHARE, _HOLE_LEVELS)
-        if depth > plain and fit.face - fit.hole < share * depth * light:
-            return False
         low, high = sorted((track.face, expected))
         slack += _LEVEL_SHARE * abs(expected)
         return low - slack < fit.face < high + slack

@@ -58,16 +58,17 @@ def _mix(disc: F32, table: F32) -> F32:
     """Channel mix (3,) in which a disc stands out.
 
     A disc darker than the table is taken for its own shadow easily: it is looked at in the tint that a shadow leaves
-    unchanged, where that shows enough.
+    unchanged, where that shows enough. So is one about as bright as the table, a bare striker in a lamp's gloss.
     """
     contrast = disc - table
     along = table / float(np.linalg.norm(table) + 1e-6)
     tint = contrast - float(contrast @ along) * along
     tint = tint / float(np.abs(tint).sum() + 1e-6)
-    if float(contrast @ along) < 0 and float(tint @ contrast) >= _TINT_LEVELS:
-        return np.asarray(tint, dtype=np.float32)
     grey = np.abs(contrast) * BRIGHTNESS + 4.0 * BRIGHTNESS
-    return np.asarray(grey / grey.sum(), dtype=np.float32)
+    grey = grey / float(grey.sum())
+    in_tint = float(tint @ contrast)
+    is_clearer = float(contrast @ along) < 0 or in_tint > abs(float(grey @ contrast))
+    return np.asarray(tint if is_clearer and in_tint >= _TINT_LEVELS else grey, dtype=np.float32)
 
 
 def around(scene: Scene, look: Look, around_px: NDArray[np.float64], reach_px: float) -> list[NDArray[np.float64]]:

@@ -68,6 +68,7 @@ def fit_smear(
     weights: F32,
     rounds: int = 8,
     shear_mm: NDArray[np.float64] | None = None,
+    least_hole: float = -np.inf,
 ) -> Fit | None:
     """Fit a disc's centre near `outline`.
 
@@ -79,6 +80,7 @@ def fit_smear(
     weights : (3,) mix of the colour channels to one grey value.
     rounds : most rounds; a fit that still moves then has not found a disc.
     shear_mm : (2,) way of the disc from the exposure of one row to that of the next, through a rolling shutter.
+    least_hole : grey levels by which the hole is darker than the face; a fit whose hole does not show half of that by then is given up.
 
     Returns
     -------
@@ -171,7 +173,7 @@ def fit_smear(
         result = (explained, float(levels[0]), float(levels[1]), gain, sigma)
         if settled and turn > 0:
             break
-        if turn >= _PATIENCE_ROUNDS and explained < _HOPELESS:
+        if turn >= _PATIENCE_ROUNDS and (explained < _HOPELESS or levels[0] - levels[1] < least_hole / 2):
             return None
     else:
         return None
