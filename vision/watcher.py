@@ -7,7 +7,7 @@ clock but the frames'.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.camera import Camera
-from rules.facts import Disc, Incident, SeenDisc, SeenDiscs, Stroke, Time
+from rules.facts import Disc, Incident, SeenDiscs, Stroke, Time
 from rules.table import SIDES, Kind, Side
 from vision.motion.arms import Arms
 from vision.motion.clock import StrokeClock, holder
 from vision.motion.comings import Comings
 from vision.motion.hands import Foreign
-from vision.motion.identity import new_id
+from vision.motion.inventory import Detector, Inventory
 from vision.motion.measure import DOUBTFUL_MM, Measurer
 from vision.motion.predict import FRICTION_MM_S2
 from vision.motion.report import Spell, describe, free_speed
@@ -32,7 +32,6 @@ from vision.motion.track import SAME_MM, Track, as_seen
 from vision.motion.tracks import Tracker
 
 Image = NDArray[np.uint8]
-Detector = Callable[[Image, Camera], SeenDiscs]
 Facts = list[Stroke | Incident]
 
 _SETTLE_S: Final = 0.15  # nothing has moved for this long: nine frames at 60 fps, and a disc at 10 mm/s would have gone 1.5 mm
@@ -76,12 +75,12 @@ class Watcher:
         self.sides = sides
         self.stats = Stats()
         self._camera = camera
-        self._detect = detector
         self._scene = Scene(camera)
         self._shutter = Shutter(exposure_s)
         self._tracker = Tracker(camera, self._scene, exposure_s)
         self._finder = self._tracker.finder
         self._arms = Arms(camera, self._scene, self._tracker, sides or SIDES)
+        self._inventory = Inventory(camera, self._tracker, detector)
         self._measurer = Measurer(camera, self._tracker.tracks)
         self._comings = Comings(camera, self._scene, self._tracker, self._measurer)
         self._spell: Spell | None = None
@@ -189,25 +188,10 @@ class Watcher:
         return True
 
     def _begin(self, image: Image) -> None:
-        for disc in self._detect(image, self._camera).discs:
-            self._add(disc)
+        self._inventory.take(image)
         self._arms.begin()
         self._rebase(image)
         self._ready = True
-
-    def _add(self, disc: SeenDisc) -> None:
-        name = new_id(disc.kind, self._tracker.tracks)
-        self._tracker.tracks[name] = Track(name, disc.kind, np.array([disc.x_mm, disc.y_mm]), disc.sigma_mm)
-
-    def _find_uncovered(self, image: Image) -> None:
-        """What an arm hid when the table was first looked at; what the table was taken to look like there is forgotten."""
-        for disc in self._detect(image, self._camera).discs:
-            at_mm = np.array([disc.x_mm, disc.y_mm])
-            known = any(float(np.hypot(*(t.at_mm - at_mm))) < SAME_MM for t in self._here())
-            if not known and not (disc.kind == "striker" and self._striker is not None):
-                self._add(disc)
-        self._scene.bare = None
-        self._arms.forget_first()
 
     def _here(self) -> list[Track]:
         return [t for t in self._tracker.tracks.values() if t.state in ("rest", "active")]
@@ -350,7 +334,9 @@ class Watcher:
         facts = self._told if self._told is not None else self._tell(t_s)
         self._spell = self._told = None
         if self._arms.is_uncovered():
-            self._find_uncovered(image)
+            self._inventory.complete(image)
+            self._scene.bare = None  # what the table was taken to look like under the arm
+            self._arms.forget_first()
         self._rebase(image)
         return facts
 

@@ -83,6 +83,13 @@ class Track:
         """Nominal solid of its kind."""
         return shape_of(self.kind)
 
+    def lie_at(self, at_mm: Array) -> None:
+        """It is at rest at a place (2,) mm; whatever was followed for it is forgotten."""
+        self.at_mm, self.velocity_mm_s = at_mm, np.zeros(2)
+        self.state, self.pocket, self.missed, self.hidden, self.flown_mm = "rest", None, 0, False, None
+        self.trial, self.anchor = 0, None
+        self.sightings, self.rest_seen_mm, self.left, self.learned = [], None, None, False
+
     def forget_hands(self) -> None:
         """From now on it counts who is near it and what is done to it."""
         self.carried, self.by_part, self.by_limb, self.seen_gone, self.hidden_s = False, False, False, False, 0.0

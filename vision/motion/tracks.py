@@ -113,10 +113,7 @@ class Tracker:
     def put_back(self, track: Track, at_mm: Array) -> None:
         """A disc whose place looks as it did at rest lies there: whatever was followed instead is forgotten."""
         self._scene.put_back(self.finder.outline(track, at_mm))
-        track.at_mm, track.velocity_mm_s = at_mm, np.zeros(2)
-        track.state, track.pocket, track.missed, track.hidden, track.flown_mm = "rest", None, 0, False, None
-        track.trial, track.anchor = 0, None
-        track.sightings, track.rest_seen_mm, track.left, track.learned = [], None, None, False
+        track.lie_at(at_mm)
 
     def _memorise(self, track: Track, image: Image, bare: Image) -> None:
         """How bright the disc and the table under it are at rest: what a fit elsewhere is checked against."""
