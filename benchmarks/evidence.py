@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from calibration.camera import Calibration, Camera
+from benchmarks.truth import camera_of
 from device.evidence import Shelf
 from device.evidence.recorder import Recorder
 from device.sources.virtual import VirtualSource
@@ -33,8 +33,7 @@ class Pass:
 
     def __init__(self, seed: int, strokes: int, folder: Path | None) -> None:
         source = VirtualSource(seed, realtime=False, sets=1)
-        optics = source.table.camera
-        camera = Camera(Calibration(lens=source.lens, rvec=optics.rvec.tolist(), tvec=optics.tvec.tolist()))
+        camera = camera_of(source.table.camera)
         watcher = Watcher(camera, sides=("S", "N"))
         self.recorder = None if folder is None else Recorder(Shelf(folder), camera, "bench", lambda *_: None, patient=True)
         if self.recorder is not None:

@@ -13,12 +13,12 @@ import argparse
 import signal
 import time
 
-import msgspec
 import numpy as np
 
 from benchmarks.played import followed, nearest_approach, plainly_followed, played
 from benchmarks.scoring import TOGETHER_MS, Tally, score, spread, striker_hits
-from calibration import Calibration, Camera, Lens
+from benchmarks.truth import camera_of
+from calibration import Camera
 from rules.facts import Stroke
 from virtual_table import overhead
 from vision.motion.predict import FRICTION_MM_S2
@@ -28,13 +28,6 @@ STROKES = 5000
 FEW = 60  # of a run among all figures
 PLAIN_EVERY = 10  # strokes; the baseline costs more than the product
 REPORT_S = 30.0  # between two lines of progress
-
-
-def overhead_camera() -> Camera:
-    """The camera that outlines of simulated discs are drawn for."""
-    optics = overhead(1456, 1088)
-    lens = msgspec.convert(optics.lens, Lens)
-    return Camera(Calibration(lens=lens, rvec=[float(v) for v in optics.rvec], tvec=[float(v) for v in optics.tvec]))
 
 
 def one(seed: int, fps: float, camera: Camera, tally: Tally, *, plain: bool) -> str:
@@ -68,7 +61,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--first", type=int, default=0, help="seed of the first stroke")
     parser.add_argument("-v", action="store_true", help="name every stroke whose first contact is not right")
     args = parser.parse_args(arguments)
-    camera = overhead_camera()
+    camera = camera_of(overhead(1456, 1088))
     tallies = {fps: Tally() for fps in args.fps}
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: with the figures so far
     try:

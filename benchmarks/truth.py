@@ -60,7 +60,8 @@ def lens_of(truth: dict[str, Any]) -> Lens:
 
 def camera_of(optics: Optics) -> Camera:
     """The product's camera for one of the virtual table's, as it truly stands."""
-    return Camera(Calibration(lens=msgspec.convert(optics.lens, Lens), rvec=optics.rvec.tolist(), tvec=optics.tvec.tolist()))
+    pose = {"rvec": optics.rvec.ravel().tolist(), "tvec": optics.tvec.ravel().tolist()}
+    return Camera(Calibration(lens=msgspec.convert(optics.lens, Lens), **pose))
 
 
 def nearest_pairs(true_mm: Array, found_mm: Array, within_mm: float) -> dict[int, tuple[int, float]]:

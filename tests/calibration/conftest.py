@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
+from benchmarks.truth import camera_of
 from calibration.camera import Calibration, Camera
 from calibration.lens import Lens
 from virtual_table import Look, Optics, overhead, render_still
@@ -26,14 +27,10 @@ def lens_of(optics: Optics) -> Lens:
     return Lens(width=optics.width, height=optics.height, K=optics.K.tolist(), dist=optics.dist.tolist())
 
 
-def truth_of(optics: Optics) -> Camera:
-    return Camera(Calibration(lens=lens_of(optics), rvec=optics.rvec.tolist(), tvec=optics.tvec.tolist()))
-
-
 def grid_mm(calibration: Calibration, optics: Optics, height_mm: float = 0.0) -> np.ndarray:
     """Distances on the table between where truth and calibration put the same pixels."""
     xy = np.stack(np.meshgrid(np.arange(-480, 481, 120.0), np.arange(-480, 481, 120.0)), axis=-1).reshape(-1, 2)
-    px = truth_of(optics).to_px(np.c_[xy, np.full(len(xy), height_mm)])
+    px = camera_of(optics).to_px(np.c_[xy, np.full(len(xy), height_mm)])
     return np.linalg.norm(Camera(calibration).to_mm(px, height_mm) - xy, axis=1)
 
 

@@ -9,10 +9,11 @@ from typing import Any, cast
 
 import pytest
 
-from benchmarks.strokes import overhead_camera
+from benchmarks.truth import camera_of
 from device.monitor import Monitor
 from rules.errors import StorageFailed
 from rules.facts import Position, Rest, Stroke, Struck
+from virtual_table import overhead
 
 STROKE = Stroke(side="S", before=Position(discs=[]), timeline=[Struck(t=0.0), Rest(t=1.0)], after=Position(discs=[]))
 
@@ -36,7 +37,7 @@ def referee() -> FullCard:
 @pytest.fixture
 def monitor(referee: FullCard, tmp_path: Path) -> Monitor:
     nothing = cast("Any", object())
-    return Monitor(nothing, overhead_camera(), cast("Any", referee), lambda *_: None, nothing, tmp_path, live=False)
+    return Monitor(nothing, camera_of(overhead(1456, 1088)), cast("Any", referee), lambda *_: None, nothing, tmp_path, live=False)
 
 
 def test_a_stop_waits_for_no_lock(monitor: Monitor) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration import Calibration, Camera, Lens
+from benchmarks.truth import camera_of
+from calibration import Camera
 from device.evidence.film import UnderWay
 from device.sources.frame import Frame
 from device.storage.match_log import LogLine
@@ -44,9 +45,7 @@ DISCS = [
 
 
 def camera() -> Camera:
-    optics = OPTICS
-    lens = Lens(width=optics.width, height=optics.height, K=optics.K.tolist(), dist=optics.dist.tolist())
-    return Camera(Calibration(lens=lens, rvec=optics.rvec.tolist(), tvec=optics.tvec.tolist()))
+    return camera_of(OPTICS)
 
 
 def striker_at(t_s: float) -> tuple[float, float]:

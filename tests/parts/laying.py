@@ -10,8 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from calibration.camera import Calibration, Camera
-from calibration.lens import Lens
+from benchmarks.truth import camera_of
 from device.sources.frame import Frame
 from rules.facts import Disc, SeenDisc, SeenDiscs
 from rules.table import Kind
@@ -31,11 +30,6 @@ LYING: Pieces = (
     ("striker", "striker", -74.0, -431.0),
 )
 FINGERS_MM = 158.0  # wrist to a piece between fingertips: some two thirds of it are seen
-
-
-def camera_of(optics: Optics) -> Camera:
-    pose = {"rvec": np.ravel(optics.rvec).tolist(), "tvec": np.ravel(optics.tvec).tolist()}
-    return Camera(Calibration(lens=msgspec.convert(optics.lens, Lens), **pose))
 
 
 @dataclass(frozen=True)

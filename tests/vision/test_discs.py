@@ -7,6 +7,7 @@ import cv2
 import numpy as np
 import pytest
 
+from benchmarks.truth import camera_of
 from calibration import Calibration, Camera, Lens
 from device.commands.detect import detect as detect_command
 from rules.errors import InputUnusable, LensMismatch
@@ -29,11 +30,6 @@ SCENE = [
     ("striker", "striker", 20.0, -450.0),
 ]
 QUIET = Look(wear=0.15, lamp="panels")
-
-
-def camera_of(optics):
-    lens = Lens(width=optics.width, height=optics.height, K=optics.K.tolist(), dist=optics.dist.tolist())
-    return Camera(Calibration(lens=lens, rvec=optics.rvec.tolist(), tvec=optics.tvec.tolist()))
 
 
 @pytest.fixture(scope="module")

@@ -5,19 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibration import Calibration, Camera, Lens
 from virtual_table import Look, overhead, render_still
 from vision.discs import Neighbour, fit_disc
 from vision.discs.fit import Room
 from vision.discs.lamp import lamp_pull, without_pull
 from vision.discs.regions import FOOT_MM
-
-
-@pytest.fixture(scope="module")
-def camera():
-    optics = overhead()
-    lens = Lens(width=optics.width, height=optics.height, K=optics.K.tolist(), dist=optics.dist.tolist())
-    return Camera(Calibration(lens=lens, rvec=optics.rvec.tolist(), tvec=optics.tvec.tolist()))
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from benchmarks.truth import camera_of
 from rules.facts import SeenDisc, SeenDiscs
 from rules.table import HALF_MM
 from tests.vision.test_motion_hands import strip
-from virtual_table import VirtualTable, overhead, random_camera, random_look
+from virtual_table import VirtualTable, random_camera, random_look
 from virtual_table.hands import covered_px
 from vision.motion.arms import Arms
 from vision.motion.scene import Scene
@@ -18,11 +18,6 @@ from vision.occluders import CELLS, HALF_SEEN_MM, STEP_MM, Cover, Occluders
 from vision.watcher import Watcher
 
 FRAME_S = 1 / 60
-
-
-@pytest.fixture(scope="module")
-def camera():
-    return camera_of(overhead(1456, 1088))
 
 
 class Network:

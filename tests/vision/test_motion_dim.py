@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import cv2
-import msgspec
 import numpy as np
 
-from calibration import Calibration, Camera, Lens
+from benchmarks.truth import camera_of
 from rules.facts import SeenDisc, SeenDiscs
 from virtual_table import overhead
 from vision.watcher import Watcher
 
 
 def test_a_noisy_table_comes_to_rest():
-    optics = overhead(1456, 1088)
-    lens = msgspec.convert(optics.lens, Lens)
-    camera = Camera(Calibration(lens=lens, rvec=[float(v) for v in optics.rvec], tvec=[float(v) for v in optics.tvec]))
+    camera = camera_of(overhead(1456, 1088))
     seen = SeenDiscs(discs=[SeenDisc(kind="red", x_mm=0.0, y_mm=0.0, sigma_mm=0.1)])
     watcher = Watcher(camera, detector=lambda image, camera: seen)
     rng = np.random.default_rng(1)

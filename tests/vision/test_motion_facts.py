@@ -9,22 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.played import followed, played
-from calibration import Calibration, Camera, Lens
 from rules.check import check_entry
 from rules.facts import Contact, Entry, Match, Pocketed, Stroke
-from virtual_table import VirtualTable, overhead
+from virtual_table import VirtualTable
 from vision.motion.leaving import into_mouth, is_falling, knocked_in, may_have_flown, over_rail
 from vision.motion.predict import FRICTION_MM_S2
 from vision.motion.report import Spell, describe, free_speed
 from vision.motion.track import Sighting, Track
-
-
-@pytest.fixture(scope="module")
-def camera():
-    optics = overhead(1456, 1088)
-    lens = msgspec.convert(optics.lens, Lens)
-    return Camera(Calibration(lens=lens, rvec=[float(v) for v in optics.rvec], tvec=[float(v) for v in optics.tvec]))
-
 
 MATCH = msgspec.convert(VirtualTable(seed=1).match, Match)
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from benchmarks.played import EXPOSURE_S, followed, places
-from benchmarks.strokes import overhead_camera
 from rules.facts import Contact, OverRail, Pocketed, Rail, Returned, Stroke
 from rules.table import HALF_MM, radius_mm
 from virtual_table import Surface, World
@@ -22,11 +21,6 @@ from vision.motion.track import Sighting
 
 REACH_MM = radius_mm("striker") + radius_mm("red")
 TIGHT_MM = HALF_MM - radius_mm("red")
-
-
-@pytest.fixture(scope="module")
-def camera():
-    return overhead_camera()
 
 
 def struck(discs, velocity, **surface):

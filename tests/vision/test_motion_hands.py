@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import msgspec
 import numpy as np
 import pytest
 
-from calibration import Calibration, Camera, Lens
 from rules.table import HALF_MM
-from virtual_table import overhead
 from vision.motion.arrivals import may_be_disc
 from vision.motion.cover import Cover
 from vision.motion.hands import Foreign, HandFinder
 from vision.motion.outline import outline_at, shape_of
 from vision.motion.scene import SHRINK, Scene
 from vision.motion.smear import Fit
-
-
-@pytest.fixture(scope="module")
-def camera():
-    optics = overhead(1456, 1088)
-    lens = msgspec.convert(optics.lens, Lens)
-    return Camera(Calibration(lens=lens, rvec=[float(v) for v in optics.rvec], tvec=[float(v) for v in optics.tvec]))
 
 
 def strip(scene, camera, start_mm, end_mm, wide_mm=30.0):

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from benchmarks.filmed import Studio, watched
-from benchmarks.strokes import overhead_camera
+from benchmarks.truth import camera_of
 from rules.facts import Contact, Disc, OverRail, Pocketed, Stroke
-from virtual_table import World
+from virtual_table import World, overhead
 from vision.motion.comings import Comings
 from vision.motion.measure import Answer, Measurer
 from vision.motion.scene import Scene
@@ -116,7 +116,7 @@ def test_a_piece_that_was_struck_off_from_under_the_cue_was_touched() -> None:
 
 def test_no_disc_comes_where_another_one_is_seen_to_lie() -> None:
     """One that fell into a pocket was taken for found again where its neighbour had come to rest: two discs in one place."""
-    camera = overhead_camera()
+    camera = camera_of(overhead(1456, 1088))
     scene = Scene(camera)
     tracker = Tracker(camera, scene, 0.0035)
     image = np.full((camera.lens.height, camera.lens.width, 3), 160, np.uint8)
@@ -133,7 +133,7 @@ def test_no_disc_comes_where_another_one_is_seen_to_lie() -> None:
 
 
 def test_a_disc_that_came_to_rest_at_a_pockets_edge_and_shows_poorly_there_has_not_fallen() -> None:
-    camera = overhead_camera()
+    camera = camera_of(overhead(1456, 1088))
     tracker = Tracker(camera, Scene(camera), 0.0035)
     piece = Track("b1", "black", np.array([-413.4, -483.9]), state="active")
     piece.sightings = [Sighting(1.0, -413.0, -483.9, 0.05, 0.0), Sighting(1.017, -413.4, -483.9, 0.05, 0.0)]

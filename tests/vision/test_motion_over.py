@@ -7,7 +7,8 @@ import pytest
 
 from benchmarks.filmed import AIM_S, CALM_S, Studio, film
 from benchmarks.played import strike_off
-from benchmarks.strokes import overhead_camera
+from benchmarks.truth import camera_of
+from virtual_table import overhead
 from virtual_table.acting import strike
 from vision.motion.claims import are_exchanged, first_asked, heir_of
 from vision.motion.leaving import Flight, over_rail
@@ -25,7 +26,7 @@ STRUCK_S = CALM_S + AIM_S
 
 
 def follower(*tracks: Track) -> Tracker:
-    camera = overhead_camera()
+    camera = camera_of(overhead(1456, 1088))
     tracker = Tracker(camera, Scene(camera), 0.0035)
     tracker.tracks.update({track.id: track for track in tracks})
     return tracker

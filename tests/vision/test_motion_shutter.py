@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import msgspec
 import numpy as np
-import pytest
 
 from benchmarks import shutter
 from benchmarks.truth import camera_of
-from calibration import Calibration, Camera, Lens
 from rules.table import thickness_mm
 from virtual_table import Look, overhead
 from virtual_table.renderer import Renderer
@@ -19,13 +16,6 @@ from vision.motion.track import Sighting, Track
 
 SHUTTER = Shutter(0.0035, 0.02)
 VELOCITY = np.array([800.0, 4900.0])
-
-
-@pytest.fixture(scope="module")
-def camera():
-    optics = overhead(1456, 1088)
-    lens = msgspec.convert(optics.lens, Lens)
-    return Camera(Calibration(lens=lens, rvec=[float(v) for v in optics.rvec], tvec=[float(v) for v in optics.tvec]))
 
 
 def place(t):

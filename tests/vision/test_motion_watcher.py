@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import msgspec
 import numpy as np
 import pytest
 
-from calibration.camera import Calibration, Camera
-from calibration.lens import Lens
+from benchmarks.truth import camera_of
 from rules.facts import Contact, Incident, Placed, Rail, SeenDisc, SeenDiscs, Stroke, Struck
 from virtual_table import VirtualTable
 from vision.watcher import Watcher
@@ -19,8 +17,7 @@ class Watched:
     def __init__(self, **table):
         self.table = VirtualTable(**table)
         optics = self.table.camera
-        lens = msgspec.convert(self.table.lens, Lens)
-        self.camera = Camera(Calibration(lens=lens, rvec=list(map(float, optics.rvec)), tvec=list(map(float, optics.tvec))))
+        self.camera = camera_of(optics)
         self.now_s = 0.0
         self.rng = np.random.default_rng(5)
         self.watcher = Watcher(self.camera, detector=self._detect)
