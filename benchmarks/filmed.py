@@ -32,6 +32,7 @@ from virtual_table.shading import Image
 from vision.watcher import Watcher
 
 SCENES = 5  # strokes with one camera and lamp: a new background costs as much as a stroke
+STUDIOS = 7000  # seed of the first one
 APART = 100_000  # between seeds of cameras tried for one studio
 ROOM_PX = 600  # a table that stands upright in the picture has its far line this much higher than its near one
 FEW = 6  # of a run among all figures; 300 for the full one
@@ -94,15 +95,21 @@ class Studio:
         self.camera = Camera(find_table([self.renderer.frame()], lens).calibration)
 
 
-def watched(studio: Studio, rng: np.random.Generator, fps: float) -> tuple[World, list[Stroke | Incident]]:
+def studio_of(number: int) -> Studio:
+    """The studio in which a stroke is filmed."""
+    return Studio(number // SCENES + STUDIOS)
+
+
+def watched(studio: Studio, number: int, fps: float) -> tuple[World, list[Stroke | Incident]]:
     """Film one stroke and watch it."""
+    rng = np.random.default_rng([number, 18])
     struck_s = CALM_S + AIM_S
     world, at, velocity = strike_off(rng, struck_s)
     exposure_s = float(rng.uniform(0.003, 0.004))
     watcher = Watcher(studio.camera, sides=("S", "N"), exposure_s=exposure_s)
     facts: list[Stroke | Incident] = []
-    for image, t_ns, number in film(world, strike(CALM_S, struck_s, "S", at, velocity), studio.renderer, fps, exposure_s):
-        facts += watcher.push(image, t_ns, number)
+    for image, t_ns, frame in film(world, strike(CALM_S, struck_s, "S", at, velocity), studio.renderer, fps, exposure_s):
+        facts += watcher.push(image, t_ns, frame)
     return world, facts + watcher.finish()
 
 
@@ -110,6 +117,16 @@ def true_position(world: World) -> Position:
     """Where the discs lay before the stroke."""
     places = [(track, track.at(track.times[0])) for track in world.tracks]
     return Position(discs=[Disc(id=t.id, kind=t.kind, x_mm=p.x_mm, y_mm=p.y_mm) for t, p in places if p is not None])
+
+
+def scored(world: World, facts: Sequence[Stroke | Incident], tally: Tally) -> str:
+    """Verdict on the first contact of a stroke; everything is added to the tally."""
+    strokes = [f for f in facts if isinstance(f, Stroke)]
+    told = strokes[0] if strokes else None
+    tally.counts["strokes_invented"] += max(len(strokes) - 1, 0)
+    tally.counts["incidents_invented"] += len(facts) - len(strokes)
+    known = names(told.before, true_position(world)) if told else {}
+    return score(world, CALM_S + AIM_S, "S", told, known, tally)
 
 
 def main(argv: list[str]) -> None:
@@ -125,16 +142,10 @@ def main(argv: list[str]) -> None:
     studio: Studio | None = None
     for number in range(args.first, args.first + args.strokes):
         if studio is None or number % SCENES == 0:
-            studio = Studio(number // SCENES + 7000)
+            studio = studio_of(number)
         fps = args.fps[(number // SCENES + number) % len(args.fps)]
-        world, facts = watched(studio, np.random.default_rng([number, 18]), fps)
-        strokes = [f for f in facts if isinstance(f, Stroke)]
-        told = strokes[0] if strokes else None
-        tally = tallies[fps]
-        tally.counts["strokes_invented"] += max(len(strokes) - 1, 0)
-        tally.counts["incidents_invented"] += len(facts) - len(strokes)
-        known = names(told.before, true_position(world)) if told else {}
-        verdict = score(world, CALM_S + AIM_S, "S", told, known, tally)
+        world, facts = watched(studio, number, fps)
+        verdict = scored(world, facts, tallies[fps])
         print(f"{number} {fps:.0f} fps {verdict} ({time.monotonic() - began:.0f} s)", flush=True)
     for fps, tally in tallies.items():
         print(f"{fps:.0f} fps", *tally.lines(), sep="\n  ")

@@ -152,6 +152,18 @@ def test_a_piece_on_the_way_that_was_found_again_elsewhere_may_have_been_first(c
     assert contact is None or contact.confidence < 0.9
 
 
+def test_a_striker_that_was_turned_by_nothing_that_is_known_leaves_the_first_contact_undecided(camera):
+    world = struck({"r1": (26.0, -150.0), "b1": (-90.0, 60.0), "striker": (0.0, -420.0)}, (0.0, 2500.0))
+    assert [c.a for c in world.log[:2]] == ["r1", "b1"]
+    tracks, before = followed(world, 60.0, camera, np.random.default_rng(1))
+    del tracks["r1"]  # nobody knew that it was there
+    spell = Spell(before=[disc for disc in before if disc.id != "r1"])
+    [stroke] = describe(spell, tracks, [], world.t, camera, FRICTION_MM_S2, ("S",)).facts
+    contact = first(stroke)
+    assert "b1" in contact.discs
+    assert contact.confidence < 0.9
+
+
 def test_a_lone_gross_sighting_of_a_resting_piece_is_no_contact(camera):
     world = struck({"r1": (5.0, 0.0), "b1": (300.0, -200.0), "b2": (330.0, -200.0), "striker": (0.0, -420.0)}, (0.0, 2500.0))
 

@@ -7,7 +7,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from benchmarks.filmed import Studio, watched
+from benchmarks.filmed import scored, studio_of, watched
+from benchmarks.scoring import Tally
 from benchmarks.truth import camera_of
 from rules.facts import Contact, Disc, OverRail, Pocketed, Stroke
 from virtual_table import World, overhead
@@ -18,8 +19,8 @@ from vision.motion.track import Sighting, Track
 from vision.motion.tracks import Tracker
 
 
-def stroke_of(studio: int, number: int) -> tuple[World, Stroke]:
-    world, facts = watched(Studio(studio), np.random.default_rng([number, 18]), 60.0)
+def stroke_of(number: int) -> tuple[World, Stroke]:
+    world, facts = watched(studio_of(number), number, 60.0)
     return world, next(fact for fact in facts if isinstance(fact, Stroke))
 
 
@@ -50,49 +51,49 @@ def assert_touched(world: World, stroke: Stroke, contact: Contact) -> None:
 
 
 @pytest.mark.parametrize(
-    ("studio", "number"),
+    "number",
     [
-        pytest.param(7075, 376, id="a piece in the shade of its rail, struck along it"),
-        pytest.param(7078, 391, id="a break shot: one over the rail, its neighbour into a pocket"),
-        pytest.param(7063, 315, id="a piece at a pocket's edge, knocked in"),
-        pytest.param(7240, 1200, id="a hand behind the rail that looks like the striker in three places"),
-        pytest.param(7240, 1202, id="a break shot: one over the rail from the middle of its row, later taken for another"),
-        pytest.param(7262, 1314, id="a piece over the rail, and its neighbour in a mouth"),
-        pytest.param(7313, 1569, id="a striker that stood under the cue for long and is far off by the next frame"),
-        pytest.param(7409, 2045, id="a cue of the table's colour across striker and piece: neither has gone"),
-        pytest.param(7268, 1344, id="a slow first step: the blow came just before the frame, and the cue goes where that step leads"),
-        pytest.param(7253, 1267, id="a black piece and a black striker where both ask for one place"),
-        pytest.param(7479, 2399, id="one over the rail, and its neighbour, hit a moment later, is not taken for it"),
-        pytest.param(7460, 2303, id="one over the rail, and the shadow of the disc that knocked it over is not taken for it"),
-        pytest.param(7352, 1763, id="a piece knocked on by one that goes faster than any striker"),
-        pytest.param(7473, 2368, id="a striker's shadow, when it goes straight into a pocket"),
+        pytest.param(376, id="a piece in the shade of its rail, struck along it"),
+        pytest.param(391, id="a break shot: one over the rail, its neighbour into a pocket"),
+        pytest.param(315, id="a piece at a pocket's edge, knocked in"),
+        pytest.param(1200, id="a hand behind the rail that looks like the striker in three places"),
+        pytest.param(1202, id="a break shot: one over the rail from the middle of its row, later taken for another"),
+        pytest.param(1314, id="a piece over the rail, and its neighbour in a mouth"),
+        pytest.param(1569, id="a striker that stood under the cue for long and is far off by the next frame"),
+        pytest.param(2045, id="a cue of the table's colour across striker and piece: neither has gone"),
+        pytest.param(1344, id="a slow first step: the blow came just before the frame, and the cue goes where that step leads"),
+        pytest.param(1267, id="a black piece and a black striker where both ask for one place"),
+        pytest.param(2399, id="one over the rail, and its neighbour, hit a moment later, is not taken for it"),
+        pytest.param(2303, id="one over the rail, and the shadow of the disc that knocked it over is not taken for it"),
+        pytest.param(1763, id="a piece knocked on by one that goes faster than any striker"),
+        pytest.param(2368, id="a striker's shadow, when it goes straight into a pocket"),
     ],
 )
-def test_every_disc_that_left_is_told_where_it_went(studio: int, number: int) -> None:
-    world, stroke = stroke_of(studio, number)
+def test_every_disc_that_left_is_told_where_it_went(number: int) -> None:
+    world, stroke = stroke_of(number)
     assert left(stroke.before.discs, stroke) == truly_left(world)
     known = {disc.id for disc in stroke.after.discs}
     assert all(disc.sigma_mm is None or disc.sigma_mm < 10 for disc in stroke.after.discs), known
 
 
 def test_a_striker_that_goes_off_in_the_open_is_followed_and_not_the_tip_that_comes_after_it() -> None:
-    world, stroke = stroke_of(7317, 1587)
+    world, stroke = stroke_of(1587)
     contact = first_contact(stroke)
     assert contact.t == pytest.approx(world.log[0].t, abs=0.003)
     assert left(stroke.before.discs, stroke) == truly_left(world)
 
 
 @pytest.mark.parametrize(
-    ("studio", "number"),
+    "number",
     [
-        pytest.param(7410, 2051, id="a bare striker beside its own shadow"),
-        pytest.param(7434, 2173, id="the place where the striker's shadow lay at rest"),
-        pytest.param(7409, 2049, id="a cue across two like pieces that touch"),
-        pytest.param(7409, 2048, id="a piece that a passing shadow woke before the blow"),
+        pytest.param(2051, id="a bare striker beside its own shadow"),
+        pytest.param(2173, id="the place where the striker's shadow lay at rest"),
+        pytest.param(2049, id="a cue across two like pieces that touch"),
+        pytest.param(2048, id="a piece that a passing shadow woke before the blow"),
     ],
 )
-def test_the_first_piece_is_told_for_sure(studio: int, number: int) -> None:
-    world, stroke = stroke_of(studio, number)
+def test_the_first_piece_is_told_for_sure(number: int) -> None:
+    world, stroke = stroke_of(number)
     contact = first_contact(stroke)
     assert_touched(world, stroke, contact)
     assert contact.t == pytest.approx(world.log[0].t, abs=0.003)
@@ -101,13 +102,13 @@ def test_the_first_piece_is_told_for_sure(studio: int, number: int) -> None:
 
 
 def test_a_stroke_that_touched_nothing_is_told_though_the_tip_wavered_at_the_striker() -> None:
-    world, stroke = stroke_of(7243, 1218)
+    world, stroke = stroke_of(1218)
     assert not world.log
     assert not any(isinstance(e, Contact) for e in stroke.timeline)
 
 
 def test_a_piece_that_was_struck_off_from_under_the_cue_was_touched() -> None:
-    world, stroke = stroke_of(7064, 324)
+    world, stroke = stroke_of(324)
     contact = first_contact(stroke)
     assert_touched(world, stroke, contact)
     assert contact.confidence is not None
@@ -142,3 +143,39 @@ def test_a_disc_that_came_to_rest_at_a_pockets_edge_and_shows_poorly_there_has_n
     piece.missed = 5
     tracker.give_up(piece)
     assert (piece.state, piece.pocket) == ("gone", "SW")
+
+
+def told(number: int) -> tuple[str, Counter[str], Stroke]:
+    """Verdict, counts and the stroke itself of one filmed at 60 pictures a second."""
+    tally = Tally()
+    world, facts = watched(studio_of(number), number, 60.0)
+    verdict = scored(world, facts, tally)
+    return verdict, tally.counts, next(f for f in facts if isinstance(f, Stroke))
+
+
+def test_a_bare_striker_is_not_looked_for_in_red_paint():
+    # In the mix of channels in which it shows best, red paint looks as it does; the piece that it had hit was followed for it.
+    verdict, counts, _ = told(6111)
+    assert verdict == "right"
+    assert counts["swapped"] == 0
+
+
+def test_a_piece_that_flew_off_at_once_is_gone_though_it_is_thought_to_be_under_the_hand_by_then():
+    verdict, counts, stroke = told(6158)
+    assert verdict == "right"
+    assert counts["over_missed"] == 0
+    assert [e.rail for e in stroke.timeline if isinstance(e, OverRail)] == ["E"]
+
+
+def test_a_struck_striker_that_is_gone_nobody_knows_where_is_asked_about():
+    # Over the rail beside a pocket at 5 m/s: the rail might have turned it in.
+    _, _, stroke = told(6126)
+    [gone] = [e for e in stroke.timeline if isinstance(e, Pocketed)]
+    assert (gone.disc, gone.pocket, gone.confidence) == ("striker", "NW", 0.5)
+
+
+@pytest.mark.parametrize("number", [2723, 2770])
+def test_what_a_rail_may_have_turned_into_a_pocket_is_never_told_surely(number):
+    verdict, counts, _ = told(number)
+    assert verdict != "wrong"
+    assert counts["over_invented"] == counts["pockets_invented"] == counts["pockets_missed"] == 0

@@ -43,7 +43,8 @@ def _with_lost(stroke: Stroke, tracks: Mapping[str, Track]) -> Stroke:
     here = {d.id for d in stroke.after.discs}
     left = {e.disc for e in stroke.timeline if isinstance(e, Pocketed | OverRail | Lifted)}
     lost = [tracks[d.id] for d in stroke.before.discs if d.id not in here | left and tracks[d.id].state == "lost"]
-    lost = [track for track in lost if not track.by_limb and not track.covered]
+    # An arm is always beside the striker when it goes off: that it can have been taken up then says nothing, it was struck.
+    lost = [track for track in lost if not track.covered and (track.kind == "striker" or not track.by_limb)]
     if not lost:
         return stroke
     places = [np.clip(_last_seen(track), -HALF_MM, HALF_MM) for track in lost]

@@ -16,7 +16,7 @@ from vision.motion.leaving import is_falling
 from vision.motion.outline import Outline, outline_at
 from vision.motion.predict import Body
 from vision.motion.scene import Scene
-from vision.motion.search import around
+from vision.motion.search import around, tint_at
 from vision.motion.smear import Fit, fit_smear, level_at
 from vision.motion.track import FASTEST_MM_S, FASTEST_PIECE_MM_S, Track, speed_shares, way_to
 
@@ -41,6 +41,8 @@ _PLAIN: Final = 0.93  # share of pixels explained from which it is the disc; its
 _UNDER_WAY: Final = 2  # steps; a disc that is knocked against its rail and over it is seen for one at most
 _TURN = np.arange(8) * np.pi / 4
 _SHADOWS_MM: Final = 26.0 * np.stack([np.cos(_TURN), np.sin(_TURN)], axis=1)  # a striker beside its shadow, by lamps at 30 degrees
+_TINTED: Final = 0.1  # from its own tint, as shares of channels: gloss and lamps change it by less
+_NEARER: Final = 0.5  # times as far from another one's
 _OFF: Final = 0.0005  # but a struck striker has left its place, cue and shadow behind: a farther place is likelier,
 _FARTHEST: Final = 0.05  # up to this
 _AHEAD: Final = (1.0, 1.25, 1.5, 1.75, 2.0)  # times the way of the first step: the blow came up to half of that step's time later
@@ -208,7 +210,7 @@ class DiscFinder:
             return None
         if not self._may_be_tried(track, fit) or track.stood_at(fit.axis_mm) or self._is_anothers_fall(track, fit, t_s):
             return None
-        return fit
+        return None if self._has_anothers_tint(image, track, self.outline(track, fit.axis_mm)) else fit
 
     def _beside_shadow(self, image: Image, track: Track, known: list[Fit], t_s: float) -> list[Fit]:
         """Where a striker is that shows less than its shadow does, bare wood on wood: looked for around what was found poorly."""
@@ -221,6 +223,15 @@ class DiscFinder:
     def _handicap(self, track: Track, weak: Fit | None) -> float:
         """By how much less a striker that sets off from under a hand is believed to be where its first step leads: the cue follows it."""
         return _UNDER_HAND * self._cover.share(self.outline(track, weak.axis_mm), 0.0) if weak is not None and track.sets_off else -CLEARLY
+
+    def _has_anothers_tint(self, image: Image, track: Track, outline: Outline) -> bool:
+        """Whether a place shows the colour of another kind of disc: in one mix of channels red paint and bare wood may look alike."""
+        if track.look is None:
+            return False
+        here = tint_at(image, outline)
+        off = float(np.linalg.norm(here - track.look.tint))
+        others = [t.look.tint for t in self._tracks.values() if t.look is not None and t.kind != track.kind]
+        return off > _TINTED and any(float(np.linalg.norm(here - tint)) < _NEARER * off for tint in others)
 
     def _is_anothers_fall(self, track: Track, fit: Fit, t_s: float) -> bool:
         """Whether what was found for a disc out of sight may be one like it that was seen to go into the pocket there."""

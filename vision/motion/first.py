@@ -28,6 +28,9 @@ _HALF_SEEN: Final = 0.8  # for review
 _UNSEEN_FRAMES: Final = 2.5  # so many frames without the striker are more than a missed sighting
 _UNSEEN_MM: Final = 30.0  # way of the striker in them on which it may have met a piece
 _LONGER: Final = 1.15  # such a way may be longer than its ends and speeds tell
+_TURNED_MM_S: Final = 300.0  # of change in velocity
+_TURNED: Final = 0.25  # and as a share of it; poor runs of a fast striker differ by less
+_KNOWN_S: Final = 0.004  # a break's time against a contact's
 _MOMENT_S: Final = 0.05  # three frames at 60 per second
 _FOLLOWED: Final = 4  # sightings on its way from which a striker's place at the contact is known to a millimetre
 _AT_MM: Final = 2.5  # it touches a piece as far as its place is known
@@ -60,7 +63,11 @@ def settle_first(
     grazed = _grazed(paths, striker, struck_s - _MOMENT_S, np.inf if first is None else first.t_s)
     if grazed is not None:
         return [*every, grazed], First((grazed.other,), grazed.t_s, grazed.confidence)
-    if first is not None and (_was_out_of_sight(paths, striker, first, struck_s) or _may_be_exchanged(paths, striker, first)):
+    if first is not None and (
+        _was_out_of_sight(paths, striker, first, struck_s)
+        or _may_be_exchanged(paths, striker, first)
+        or _was_turned(paths[striker], every, struck_s, first.t_s)
+    ):
         first = replace(first, confidence=min(first.confidence, _HALF_SEEN))
     return every, first
 
@@ -95,6 +102,17 @@ def _was_out_of_sight(paths: Mapping[str, Path], striker: str, first: First, str
             if any(_is_within(way, a, b, other, path.shape.radius_mm) for other in others if _has_set_off(other, b_s + longest_s)):
                 return True
     return False
+
+
+def _was_turned(striker: Path, hits: Sequence[Touch], struck_s: float, before_s: float) -> bool:
+    """Whether the struck striker was turned sharply before its first contact by nothing that is known."""
+    known = [h.t_s for h in hits if striker.id in (h.disc, h.other)]
+    return any(
+        struck_s + _KNOWN_S < kink.t_s < before_s - _KNOWN_S
+        and float(np.hypot(*kink.kick_mm_s)) > max(_TURNED_MM_S, _TURNED * kink.before.speed_mm_s)
+        and all(abs(kink.t_s - t) > _KNOWN_S + 2 * kink.sigma_s for t in known)
+        for kink in striker.breaks
+    )
 
 
 def _has_set_off(path: Path, by_s: float) -> bool:

@@ -244,7 +244,8 @@ class Tracker:
         The striker is the exception: it goes off from under hands; it is looked for every time.
         """
         track.hidden = self._is_covered(track)
-        track.covered |= track.hidden
+        # Farther on it may be anywhere: that a hand is where it is thought to be then says nothing.
+        track.covered |= track.hidden and track.missed <= SEEN_FALLING
         track.by_limb |= track.hidden
         track.hidden_s += dt if track.hidden else 0.0
         if not track.hidden:
