@@ -43,6 +43,8 @@ _TURN = np.arange(8) * np.pi / 4
 _SHADOWS_MM: Final = 26.0 * np.stack([np.cos(_TURN), np.sin(_TURN)], axis=1)  # a striker beside its shadow, by lamps at 30 degrees
 _TINTED: Final = 0.1  # from its own tint, as shares of channels: gloss and lamps change it by less
 _NEARER: Final = 0.5  # times as far from another one's
+_ALIKE_MM: Final = 1.5  # smears of lengths nearer to each other are fitted alike,
+_SAME_GUESS_MM: Final = 3.0  # and from places this near a fit ends in the same place
 _OFF: Final = 0.0005  # but a struck striker has left its place, cue and shadow behind: a farther place is likelier,
 _FARTHEST: Final = 0.05  # up to this
 _AHEAD: Final = (1.0, 1.25, 1.5, 1.75, 2.0)  # times the way of the first step: the blow came up to half of that step's time later
@@ -177,7 +179,7 @@ class DiscFinder:
         here = self.outline(track)
         places = around(self._scene, track.look, here.centre_px, reach_mm * here.px_per_mm)
         guesses = [self._camera.to_mm(place[None], track.shape.height_mm)[0] for place in places] + self._ahead(track, dt)
-        found = [fit for guess in guesses if (fit := self._found_at(image, track, guess, t_s)) is not None]
+        found = [fit for guess in _apart(guesses) if (fit := self._found_at(image, track, guess, t_s)) is not None]
         found += self._beside_shadow(image, track, [*found, *([] if weak is None else [weak])], t_s)
         if body.flown or (body.flown_mm is not None and track.steps < _UNDER_WAY):
             found = [fit for fit in found if _is_plain(track, fit)]
@@ -201,7 +203,12 @@ class DiscFinder:
     def _found_at(self, image: Image, track: Track, guess: Array, t_s: float) -> Fit | None:
         """The best fit near a place (2,) mm where a disc may have come to, if it is worth a try."""
         way, fit = way_to(track, guess, t_s), None
+        smear_mm = float(np.hypot(*way)) * self.exposure_s
+        tried: list[float] = []
         for share in speed_shares(track):
+            if any(abs(share - other) * smear_mm < _ALIKE_MM for other in tried):
+                continue
+            tried.append(share)
             one = self.try_at(image, track, guess, way * share)
             fit = one if fit is None or (one is not None and one.gain > fit.gain) else fit
             if fit is not None and _is_plain(track, fit):
@@ -264,6 +271,15 @@ class DiscFinder:
     def _anything_moves(self) -> bool:
         """Whether this frame differs from the one before at all: if not, no disc has gone anywhere."""
         return bool((self.motion > _MOTION_LEVELS * 3).any())
+
+
+def _apart(guesses: list[Array]) -> list[Array]:
+    """Places (2,) mm without those next to an earlier one."""
+    out: list[Array] = []
+    for guess in guesses:
+        if all(float(np.hypot(*(guess - other))) > _SAME_GUESS_MM for other in out):
+            out.append(guess)
+    return out
 
 
 def _is_plain(track: Track, fit: Fit) -> bool:
