@@ -226,7 +226,8 @@ def _without_slips(groups: list[list[Sighting]], start: Run | None, slowing_mm_s
         torn = [meet(a, b).miss_mm for a, b in ((before, here), (here, after)) if a is not None and b is not None]
         joined = meet(before, after).miss_mm if before is not None and after is not None else None
         is_same = before is not None and after is not None and _goes_on(meet(before, after)) and max(torn) > _TOLERANCE_MM
-        if is_same or (max(torn, default=0.0) > _SLIP_MM and (joined is None or joined < max(torn))):
+        joins_none = max(torn, default=0.0) > _SLIP_MM and min(torn) > _TOLERANCE_MM
+        if is_same or (joins_none and (joined is None or joined < max(torn))):
             del out[i]
             if before is not None and after is not None and i > first and _goes_on(meet(before, after)):
                 out[i - 1 : i + 1] = [out[i - 1] + out[i]]
