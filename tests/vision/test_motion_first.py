@@ -357,3 +357,10 @@ def test_a_striker_that_a_piece_turns_into_the_pocket_met_no_rail_on_the_way(cam
         stroke = told(camera, world, seed=seed)
         assert not [e for e in stroke.timeline if isinstance(e, Rail) and e.disc == "striker"]
         assert [e.pocket for e in stroke.timeline if isinstance(e, Pocketed)] == ["NW"]
+
+
+def test_a_striker_that_is_in_the_pocket_after_one_picture_was_struck(camera):
+    world = struck({"striker": (-328.2, -439.6)}, (-4300.0, 2400.0))
+    assert [c.kind for c in world.log] == ["pocket"]
+    stroke = told(camera, world, seed=0)
+    assert [(e.disc, e.pocket) for e in stroke.timeline if isinstance(e, Pocketed)] == [("striker", "SW")]

@@ -50,6 +50,7 @@ _ELSEWHERE_MM: Final = 15.0  # half a piece
 _MOVED_MM: Final = 1.0  # a piece counts as touched from here (issue: >= 1 mm called, under 0.3 mm never)
 _STROKE_SPEED_MM_S: Final = 60.0  # a striker that leaves the arm slower than this was not struck
 _GLIDES_MM_S: Final = 300.0  # hands and cues push more slowly
+_HANDS_MM_S: Final = 1500.0  # and no hand that sweeps a striker away is as fast as this
 _FREE_SIGHTINGS: Final = 8  # the first ones away from the arm tell whether it was struck
 _AIMED_MM: Final = 2.0  # a striker that lies still is seen within this of one place
 _OTHERWISE_S: Final = 0.03  # two frames: an explanation that has the striker go off at another time than it was seen to contradicts it
@@ -179,9 +180,18 @@ def _struck(striker: Track, hits: Sequence[Touch], spell: Spell) -> float | None
     """When the cue sent the striker off, None if it was not struck in this spell."""
     cue = next((h for h in hits if h.disc == striker.id and h.other == "cue"), None)
     if cue is None:  # a piece or the edge turned it before it was seen to go
-        went_in = striker.pocket is not None and free_speed(striker, spell) > _GLIDES_MM_S
+        went_in = striker.pocket is not None and (free_speed(striker, spell) > _GLIDES_MM_S or _went_at_once(striker))
         return (striker.set_off_s + striker.woken_s) / 2 if went_in else None
     return cue.t_s if free_speed(striker, spell, cue.t_s) > _STROKE_SPEED_MM_S else None
+
+
+def _went_at_once(striker: Track) -> bool:
+    """Whether a striker that was seen once on its way came there from where it lay faster than hands move."""
+    if len(striker.sightings) != 1:
+        return False
+    [s] = striker.sightings
+    way_mm = float(np.hypot(s.x_mm - striker.lay_mm[0], s.y_mm - striker.lay_mm[1]))
+    return way_mm / max(s.t_s - striker.set_off_s, 1e-3) > _HANDS_MM_S
 
 
 def free_speed(striker: Track, spell: Spell, since_s: float = 0.0) -> float:
