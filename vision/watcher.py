@@ -369,7 +369,8 @@ class Watcher:
 
     def _measure_one(self, image: Image, t_s: float, *, wait: bool = False) -> bool:
         """Measure discs that have come to rest and not been measured there, one at a time; True while there may be more."""
-        ripe = [t for t in self._here() if t.state == "active" and not (t.moves or t.missed or t.partly)]
+        hidden = self._arms.foreign.side is not None  # what shows in part has something over it then, or lies elsewhere
+        ripe = [t for t in self._here() if t.state == "active" and not (t.moves or t.missed or (t.partly and hidden))]
         ripe = [t for t in ripe if t_s - t.still_since_s >= _DISC_STILL_S and not self._arms.is_by(t) and not self._passed_by(t)]
         track = self._measurer.next(ripe, self._spell.before if self._spell else [])
         if track is None:

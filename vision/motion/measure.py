@@ -155,7 +155,7 @@ class Measurer:
         last = self._done.get(track.id)
         if last is not None:
             return float(np.hypot(*(track.at_mm - last))) >= _MOVED_MM
-        return track.rest_seen_mm is None or _has_moved(track, before)
+        return track.rest_seen_mm is None or track.partly or _has_moved(track, before)
 
     def _near(self, at_mm: NDArray[np.float64], but: str) -> list[Neighbour]:
         return [
