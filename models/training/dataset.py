@@ -27,6 +27,7 @@ PICTURES: Final = 3  # taken of one scene
 GUESSES: Final = 2  # of the place in one picture
 GUESS_MM: Final = 0.4  # how far guesses are off, one sigma per axis, of a piece
 WILD_MM: Final = 1.6  # and now and then by up to this
+GRID: Final = 3  # rays a pixel, each way
 WOOD_DOUBT: Final = 0.18  # of the wood's light under the patch against the picture's median, as a logarithm
 _UNDISTORT: Final = (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, 40, 1e-10)
 
@@ -105,9 +106,8 @@ def samples_of(number: int) -> Samples:
     corners = np.concatenate([pixels[[0, 0, -1, -1], [0, -1, 0, -1]] for pixels in grids])
     left, top = (np.floor(corners.min(axis=0)) - 4).astype(int)
     columns, rows = (np.ceil(corners.max(axis=0)) + 5).astype(int) - (left, top)
-    grid = 3 if scene.optics.px_per_mm(*scene.centre_mm) < 1.8 else 2
-    floor = _floor(scene.optics, left, top, columns, rows, grid)
-    light = trace(scene.optics.centre_mm, floor, grid, scene.discs, scene.lamps, scene.ambient, scene.tilt, scene.table, number)
+    floor = _floor(scene.optics, left, top, columns, rows, GRID)
+    light = trace(scene.optics.centre_mm, floor, GRID, scene.discs, scene.lamps, scene.ambient, scene.tilt, scene.table, number)
     window = _Window(scene.optics, left, top)
     patches, seen, shifts = [], [], []
     for row in guesses:

@@ -75,6 +75,9 @@ class _Set:
     mirrored: float
     rough: float
     rounding: float
+    hole_rounding: float
+    hollow_mm: float
+    even: float
 
 
 def _colour(rng: np.random.Generator) -> Colour:
@@ -97,6 +100,9 @@ def _new_set(rng: np.random.Generator) -> _Set:
         float(rng.choice([0.0, 0.02, 0.04]) * rng.uniform(0.5, 1.6)),
         float(rng.uniform(0.03, 0.5)),
         float(rng.uniform(0.7, 1.8)),
+        float(rng.uniform(0.15, 1.4)),
+        float(rng.choice([0.0, rng.uniform(0, 1.3)])),
+        float(rng.uniform(0, 1)),
     )
 
 
@@ -108,14 +114,15 @@ def _disc(rng: np.random.Generator, look: _Set, kind: Kind, x: float, y: float, 
     out[3:12] = (np.eye(3) if axes is None else axes).ravel()
     radius = solid.radius_mm + rng.normal(0, TURNING_MM if kind != "striker" else 0.12)
     hole = solid.hole_radius_mm + rng.normal(0, 0.05)
-    out[12:18] = radius, hole, half, look.rounding * rng.uniform(0.8, 1.2), rng.uniform(0.15, 0.8), rng.normal(0, 0.6)
+    hollow = max(0.0, look.hollow_mm * rng.uniform(0.7, 1.3) + rng.normal(0, 0.1))
+    out[12:18] = radius, hole, half, look.rounding * rng.uniform(0.8, 1.2), look.hole_rounding * rng.uniform(0.8, 1.2), hollow
     base = {"red": look.red, "black": look.black, "striker": look.striker}[kind]
     out[18:21] = np.clip(base * rng.lognormal(0, 0.05, 3) * rng.lognormal(0, 0.12), 0.005, 0.9)
     out[21:24] = look.under * rng.lognormal(0, 0.1)
     painted = kind != "striker" or not look.bare
     wear = rng.uniform(0.3, 1.3)
     grain = rng.uniform(0.0, 0.25) if painted else rng.uniform(0.05, 0.25)
-    out[24:31] = (
+    out[24:32] = (
         look.edge_wear * wear * painted,
         look.face_wear * wear * painted,
         look.mirrored,
@@ -123,6 +130,7 @@ def _disc(rng: np.random.Generator, look: _Set, kind: Kind, x: float, y: float, 
         grain,
         rng.integers(1, 30000),
         rng.uniform(0, 0.3),
+        look.even,
     )
     return out
 

@@ -19,7 +19,7 @@ Array = NDArray[Any]
 CENTRE, AXES, SIZE, PAINT, UNDER, SURFACE = 0, 3, 12, 18, 21, 24
 DISC_COLUMNS: Final = 32
 # `SIZE`: radius, hole radius, half height, outer rounding, inner rounding, dish depth (mm). `SURFACE`: wear of the edge, wear of the
-# face, mirrored share, roughness, grain, texture seed, speckle.
+# face, mirrored share, roughness, grain, texture seed, speckle, how even a hollow face's floor is.
 # Columns of one lamp: direction to it, two half-extent vectors, light BGR.
 LAMP_COLUMNS: Final = 12
 # Columns of the table: wood BGR, grain, grain angle, mirrored share, roughness, line darkness, line half width, S N W E lines,
@@ -94,16 +94,30 @@ def wood(x: float, y: float, grain: float, angle: float, seed: int) -> float:
 
 
 @fast
+def half_height(d: Array, rho: float) -> float:
+    """Half of a disc's height so far from its axis: faces may be turned hollow, deeper toward the hole, in a bowl or with a lip."""
+    out2 = min(1.0, (rho / d[SIZE]) ** 2)
+    even = d[SURFACE + 7]
+    return d[SIZE + 2] - d[SIZE + 5] * (1 - (1 - even) * out2 - even * out2**4)
+
+
+@fast
 def disc_paint(d: Array, x: float, y: float, z: float, out: Array) -> None:
     """Colour of a disc's surface at a point of its own frame."""
     s = SURFACE
     seed = int(d[s + 5])
-    rho, half = math.sqrt(x * x + y * y), d[SIZE + 2]
+    rho = math.sqrt(x * x + y * y)
+    half = half_height(d, rho)
     turn = math.atan2(y, x)
     edge = max(0.0, 1 - abs(d[SIZE] - rho) / 2.5) * max(0.0, 1 - abs(abs(z) - half) / 2.0)
     rim = max(0.0, 1 - abs(rho - d[SIZE + 1]) / 1.5)
     spots = 0.65 * noise(turn * 4 + 50, rho * 0.35 + z * 0.4, seed) + 0.35 * noise(x * 0.7 + 9, y * 0.7 + z * 0.3, seed + 1)
-    flecks = 0.6 * noise(x * 0.35, y * 0.35 + z, seed + 2) + 0.4 * noise(x * 1.1, y * 1.1 + z, seed + 3)
+    if seed % 3:  # worn along the grain, as often as not
+        c, t = math.cos(seed * 0.37), math.sin(seed * 0.37)
+        u, v = c * x + t * y, c * y - t * x
+        flecks = 0.6 * noise(u * 0.11, v * 0.9 + z, seed + 2) + 0.4 * noise(u * 0.35, v * 2.2 + z, seed + 3)
+    else:
+        flecks = 0.6 * noise(x * 0.35, y * 0.35 + z, seed + 2) + 0.4 * noise(x * 1.1, y * 1.1 + z, seed + 3)
     worn = d[s] * (1.1 * edge + 0.5 * rim) + d[s + 1] * 0.55
     bare = min(1.0, max(0.0, (worn + 0.5 * max(spots, flecks) - 0.78) / 0.1)) if worn > 0 else 0.0
     if abs(z) > half - 0.6:

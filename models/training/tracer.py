@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from models.training.surfaces import AXES, PAINT, SIZE, SURFACE, disc_paint, fast, hash_of, table_paint, wood
+from models.training.surfaces import AXES, PAINT, SIZE, SURFACE, disc_paint, fast, half_height, hash_of, table_paint, wood
 from rules.table import HALF_MM, POCKET_RADIUS_MM, POCKETS_MM, RAIL_HEIGHT_MM, RAIL_WIDTH_MM
 
 Array = NDArray[Any]
@@ -26,7 +26,7 @@ _NEVER: Final = 1e9
 @fast
 def _disc_distance(rho: float, z: float, d: Array) -> float:
     """Signed distance in the profile plane of a disc whose middle is the origin."""
-    radius, hole, half = d[SIZE], d[SIZE + 1], d[SIZE + 2]
+    radius, hole, half = d[SIZE], d[SIZE + 1], half_height(d, rho)
     middle = 0.5 * (radius + hole)
     corner = d[SIZE + 3] if rho > middle else d[SIZE + 4]
     qx = abs(rho - middle) - 0.5 * (radius - hole) + corner
@@ -163,8 +163,6 @@ def _nearest(discs: Array, table: Array, p: Array, v: Array, n: Array, paint: Ar
     step = 0.02
     gr = _disc_distance(rho + step, z, d) - _disc_distance(rho - step, z, d)
     gz = _disc_distance(rho, z + step, d) - _disc_distance(rho, z - step, d)
-    if abs(gz) > abs(gr):  # the turned face is a little hollow or domed
-        gr += math.copysign(1.0, gz) * 2 * step * d[SIZE + 5] * (rho / d[SIZE]) * 0.12 * math.copysign(1.0, z)
     size = math.sqrt(gr * gr + gz * gz) + 1e-12
     nr, nz = gr / size, gz / size
     nx, ny = nr * x / rho, nr * y / rho
@@ -180,12 +178,19 @@ def _nearest(discs: Array, table: Array, p: Array, v: Array, n: Array, paint: Ar
 
 
 @fast
-def _sky(lamps: Array, ambient: Array, tilt: Array, v: Array, lamps_too: bool, out: Array) -> None:
-    """Light from a direction in which nothing stands."""
+def _within(offset: float, half: float, rough: float) -> float:
+    """How much of a lobe as wide as `rough` about `offset` lies within -half..half."""
+    low, high = max(offset - rough, -half), min(offset + rough, half)
+    return max(0.0, high - low) / (2 * rough)
+
+
+@fast
+def _sky(lamps: Array, ambient: Array, tilt: Array, v: Array, rough: float, out: Array) -> None:
+    """Light from a direction in which nothing stands; lamps too unless `rough` is negative, spread by it as a rough coat spreads them."""
     level = max(0.0, 1 + tilt[0] * v[0] + tilt[1] * v[1])
     for k in range(3):
         out[k] = ambient[k] * level
-    if not lamps_too:
+    if rough < 0:
         return
     for i in range(len(lamps)):
         m = lamps[i]
@@ -194,11 +199,11 @@ def _sky(lamps: Array, ambient: Array, tilt: Array, v: Array, lamps_too: bool, o
             continue
         qx, qy, qz = v[0] / front - m[0], v[1] / front - m[1], v[2] / front - m[2]
         uu, vv = m[3] * m[3] + m[4] * m[4] + m[5] * m[5], m[6] * m[6] + m[7] * m[7] + m[8] * m[8]
-        a, b = (qx * m[3] + qy * m[4] + qz * m[5]) / uu, (qx * m[6] + qy * m[7] + qz * m[8]) / vv
-        if abs(a) < 1 and abs(b) < 1:
-            solid = 4 * math.sqrt(uu * vv)
-            for k in range(3):
-                out[k] += m[9 + k] * math.pi / max(solid, 0.002)
+        half_u, half_v = math.sqrt(uu), math.sqrt(vv)
+        a, b = (qx * m[3] + qy * m[4] + qz * m[5]) / half_u, (qx * m[6] + qy * m[7] + qz * m[8]) / half_v
+        share = _within(a, half_u, rough) * _within(b, half_v, rough)
+        for k in range(3):
+            out[k] += share * m[9 + k] * math.pi / max(4 * half_u * half_v, 0.002)
 
 
 @fast
@@ -229,7 +234,7 @@ def _glance(
     table: Array,
     p: Array,
     v: Array,
-    lamps_too: bool,
+    rough: float,
     a: float,
     b: float,
     out: Array,
@@ -238,7 +243,7 @@ def _glance(
     n, paint, light = np.empty(3), np.empty(3), np.empty(3)
     t, _, _ = _nearest(discs, table, p, v, n, paint, False)
     if t >= _NEVER:
-        _sky(lamps, ambient, tilt, v, lamps_too, out)
+        _sky(lamps, ambient, tilt, v, rough, out)
         return
     q = np.empty(3)
     for k in range(3):
@@ -299,24 +304,16 @@ def trace(
                     start[c] = p[c] + 0.06 * n[c]
                 w = np.empty(3)
                 w[0], w[1], w[2] = cu * tx + cv * bx + cn * n[0], cu * ty + cv * by + cn * n[1], cu * tz + cv * bz + cn * n[2]
-                _glance(discs, lamps, ambient, tilt, table, start, w, False, b, a, more)
+                _glance(discs, lamps, ambient, tilt, table, start, w, -1.0, b, a, more)
                 for c in range(3):
                     out[row, column, c] += paint[c] * more[c]
                 if mirrored > 0.003:
                     cosine = -(v[0] * n[0] + v[1] * n[1] + v[2] * n[2])
                     # Schlick 1994; a rough coat shows less of it.
                     share = mirrored + (1 - mirrored) * (1 - rough) * (1 - max(0.0, cosine)) ** 5
-                    ru = rough * (2 * hash_of(column * 13 + k, row, seed + 5) - 1)
-                    rv = rough * (2 * hash_of(column, row * 17 + k, seed + 6) - 1)
                     for c in range(3):
                         w[c] = v[c] + 2 * cosine * n[c]
-                    w[0] += ru * tx + rv * bx
-                    w[1] += ru * ty + rv * by
-                    w[2] += ru * tz + rv * bz
-                    ws = math.sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2])
-                    for c in range(3):
-                        w[c] /= ws
-                    _glance(discs, lamps, ambient, tilt, table, start, w, True, a, b, more)
+                    _glance(discs, lamps, ambient, tilt, table, start, w, max(rough, 0.02), a, b, more)
                     for c in range(3):
                         out[row, column, c] += share * min(more[c], 30.0)
     return out / count

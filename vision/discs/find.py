@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -32,7 +33,8 @@ from vision.discs.looks import (
     seconded,
     spread_mm,
 )
-from vision.discs.select import Chosen, choose
+from vision.discs.overlooked import overlooked
+from vision.discs.select import OVERLAP, SURE_DISC, Chosen, choose
 from vision.discs.solid import solid_of
 from vision.discs.topview import view_from_above
 
@@ -45,7 +47,8 @@ SHADOWY_EVIDENCE: Final = 0.9  # of what may be a shadow
 RIVAL_LIKELY: Final = 0.1  # the same for two closest looks: what is still open then is really hard to tell
 TILTED_SIGMA_MM: Final = 3.0  # of a disc on a pocket's edge or on its side, whose place is the middle of what is seen
 STACKED_SIGMA_MM: Final = 0.4  # how far a piece that lies on another may be tilted out of place
-SURE_DISC: Final = 0.9  # probability from which the network's word that a doubtful circle is a disc is taken
+BEYOND_DOUBT: Final = 0.995  # probability from which no other place is looked for that a disc may lie at rather
+SAME_PLACE_MM: Final = 4.0  # two places nearer than this are one
 CERTAIN_DISC: Final = 0.99  # probability from which it outweighs a hole that geometry does not see
 SURE_POSE: Final = 0.75  # probability from which the network's word on how a disc lies is taken
 # A raised disc shows by how much wall is below it, on the camera's side; where a neighbour stands there, or a rail's shade falls on it,
@@ -112,21 +115,35 @@ def find_discs(image: NDArray[np.uint8], camera: Camera, network: Eyes | None) -
     view = view_from_above(image, camera)
     wood = wood_light(view)
     ask: Ask | None = None if network is None else partial(network.look, image, camera, wood=wood, mirrored_too=True)
-    chosen = _screened(ask, choose(view, camera, wood))
+    found = _settled(image, camera, _screened(ask, choose(view, camera, wood)), ask)
+    if ask is not None:
+        sure = [(disc.x_mm, disc.y_mm, solid_of(disc.kind).radius_mm) for _, disc, likely in found if likely >= BEYOND_DOUBT]
+        more = [one for one, likely in overlooked(view, wood, sure, ask) if _is_better(one, likely, found)]
+        if more:  # each is the neighbour of others, whose pixels it shares, and may be what another place was taken for
+            kept = [one for one, disc, _ in found if not any(_overlap_mm(other, disc) > 0 for other in more)]
+            found = _settled(image, camera, [*kept, *more], ask)
+    return [disc for _, disc, _ in found]
+
+
+def _settled(image: NDArray[np.uint8], camera: Camera, chosen: list[Chosen], ask: Ask | None) -> list[tuple[Chosen, Found, float]]:
+    """Those of the chosen that are discs, with the network's probability of each that lies flat, 1 of others."""
     looks = first_looks(image, camera, chosen, ask)
-    found: list[Found] = []
+    found: list[tuple[Chosen, Found, float]] = []
     fits: list[tuple[int, Fit]] = []
     refused: set[int] = set()
     # The least likely first, so that what is no disc pushes no disc aside.
     for index, one in reversed(list(enumerate(chosen))):
         look = looks[index]
         if one.pose == "on_edge":
-            found.append(_on_edge(one))
+            found.append((one, _on_edge(one), 1.0))
             continue
-        fit, settled = _final(image, camera, one, look, beside(looks, chosen, index, refused), ask)
-        if fit is None or not (_confirmed(one, fit) or _recognised(ask, one, fit)):
+        near = beside(looks, chosen, index, refused)
+        fit, settled = _final(image, camera, one, look, near, ask)
+        if fit is not None and not _is_disc(ask, one, fit):
+            fit = _tried_again(image, camera, ask, one, fit, near)
+        if fit is None:
             refused.add(index)
-            found += [_on_edge(one)] if one.hangs else []
+            found += [(one, _on_edge(one), 1.0)] if one.hangs else []
             continue
         looks[index] = settled
         fits.append((index, fit))
@@ -139,14 +156,29 @@ def find_discs(image: NDArray[np.uint8], camera: Camera, network: Eyes | None) -
     opinions = _opinions(ask, [chosen[index] for index, _ in fits], places)
     for (index, _), place, opinion in zip(fits, places, opinions, strict=True):
         one, near = chosen[index], beside(looks, chosen, index, refused)
-        if one.doubtful and (opinion is None or opinion.disc < SURE_DISC):
+        if one.doubtful and (opinion is None or opinion.disc < one.least_disc):
             continue
         if ask is not None and opinion is not None and _is_doubted(place, opinion):
             place, opinion = _looked_at_again(image, camera, ask, one, place, opinion, near)  # noqa: PLW2901
         pose, settled_at = _judged(image, camera, one, place, opinion, near)
         kind = one.kind if opinion is None else opinion.colour(one.kind)
-        found.append(Found(kind, pose, settled_at.x_mm, settled_at.y_mm, settled_at.sigma_mm, one.candidate.rim, one.candidate.hole))
+        disc = Found(kind, pose, settled_at.x_mm, settled_at.y_mm, settled_at.sigma_mm, one.candidate.rim, one.candidate.hole)
+        found.append((one, disc, opinion.disc if opinion is not None and pose == "flat" else 1.0))
     return found
+
+
+def _is_better(one: Chosen, likely: float, found: list[tuple[Chosen, Found, float]]) -> bool:
+    """Whether a place is likelier than all that were found and that it overlaps, and none of them."""
+    for _, disc, other in found:
+        if math.hypot(one.x_mm - disc.x_mm, one.y_mm - disc.y_mm) < SAME_PLACE_MM or (_overlap_mm(one, disc) > 0 and likely <= other):
+            return False
+    return True
+
+
+def _overlap_mm(one: Chosen, disc: Found) -> float:
+    """By how much two discs would lie in each other."""
+    reach = OVERLAP * (one.candidate.solid.radius_mm + solid_of(disc.kind).radius_mm)
+    return reach - math.hypot(one.x_mm - disc.x_mm, one.y_mm - disc.y_mm)
 
 
 def _on_edge(one: Chosen) -> Found:
@@ -169,6 +201,21 @@ def _screened(ask: Ask | None, chosen: list[Chosen]) -> list[Chosen]:
         if disc >= WORTH_A_LOOK:
             sure.append(replace(one, x_mm=x, y_mm=y))
     return sure
+
+
+def _is_disc(ask: Ask | None, one: Chosen, fit: Fit) -> bool:
+    """Whether a fit is on a disc, by its hole or by its looks."""
+    return _confirmed(one, fit) or _recognised(ask, one, fit)
+
+
+def _tried_again(image: NDArray[np.uint8], camera: Camera, ask: Ask | None, one: Chosen, fit: Fit, near: list[Neighbour]) -> Fit | None:
+    """A fit that shows no disc, on another edge than its upper one, begun anew where the network has the disc; None if there is none."""
+    if ask is None or one.pose != "flat":
+        return None
+    opinion = ask(np.array([(fit.x_mm, fit.y_mm)]), [one.kind])[0]
+    if opinion.disc < SURE_DISC:
+        return None
+    return next((again for again in _fits_beyond(image, camera, one, fit, opinion, near) if _is_disc(ask, one, again)), None)
 
 
 def _recognised(ask: Ask | None, one: Chosen, fit: Fit) -> bool:
@@ -196,19 +243,26 @@ def _looked_at_again(
 
     Dark pieces in a rail's shade have two edges that a fit may take for the upper one.
     """
-    stride = max(1, round(camera.px_per_mm(place.x_mm, place.y_mm) * CLOSE_LOOK_MM))
-    here = np.array([place.x_mm, place.y_mm])
-    starts = [here + share * opinion.shift_mm for share in FARTHER]
     best, gap = (place, opinion), float(np.hypot(*opinion.shift_mm)) * NEARER
-    for x, y in [*starts, *against_rails(starts[0], solid_of(one.kind).radius_mm)]:
-        fit = fit_disc(image, camera, x, y, one.kind, near, Manner(one.base_mm, stride))
-        if fit is None or is_impossible(one, fit):
-            continue
+    for fit in _fits_beyond(image, camera, one, place, opinion, near):
         there = Place(fit.x_mm, fit.y_mm, fitted_sigma_mm(fit.sigma_mm, 0.0, camera.px_per_mm(fit.x_mm, fit.y_mm)))
         second = ask(np.array([(fit.x_mm, fit.y_mm)]), [one.kind])[0]
         if float(np.hypot(*second.shift_mm)) < gap:
             best, gap = (there, second), float(np.hypot(*second.shift_mm))
     return best
+
+
+def _fits_beyond(
+    image: NDArray[np.uint8], camera: Camera, one: Chosen, place: Place | Fit, opinion: Opinion, near: list[Neighbour]
+) -> Iterator[Fit]:
+    """Fits that begin where the network has the disc."""
+    stride = max(1, round(camera.px_per_mm(place.x_mm, place.y_mm) * CLOSE_LOOK_MM))
+    here = np.array([place.x_mm, place.y_mm])
+    starts = [here + share * opinion.shift_mm for share in FARTHER]
+    for x, y in [*starts, *against_rails(starts[0], solid_of(one.kind).radius_mm)]:
+        fit = fit_disc(image, camera, x, y, one.kind, near, Manner(one.base_mm, stride))
+        if fit is not None and not is_impossible(one, fit):
+            yield fit
 
 
 def _is_doubted(place: Place, opinion: Opinion) -> bool:

@@ -23,6 +23,7 @@ LEAST_STRIKER: Final = 0.55  # a striker's rim and hole are longer and clearer; 
 # Circles below these are discs only where the network says so: dark strikers in diffuse light, worn pieces in a rail's shadow.
 DOUBTFUL_PIECE: Final = 0.20
 DOUBTFUL_STRIKER: Final = 0.42
+SURE_DISC: Final = 0.9  # probability from which the network's word that a doubtful circle is a disc is taken
 LEAST_RAISED: Final = 0.5  # on rails and pocket edges there are more edges than on the surface, and fewer discs
 RIVAL: Final = 0.9  # an overlapping circle of at least this share of the chosen one's score may be the right one
 OVERLAP: Final = 0.80  # two discs' axes are never nearer than this share of their radii's sum (1 but for the view's own error)
@@ -39,7 +40,8 @@ class Chosen:
     """A candidate taken for a disc: rough axis in mm (on the surface it lies on), kind, pose, height of that surface in mm.
 
     `glaring`: the table around it mirrors a lamp; `redness`: see `kinds.look`; `rivals`: axes (x, y) of overlapping circles that
-    scored nearly as well; `doubtful`: no disc unless the network says so; `hangs`: on a pocket's edge if it turns out not to lie flat.
+    scored nearly as well; `doubtful`: no disc unless the network says so, with `least_disc` as its probability; `hangs`: on a pocket's edge
+    if it turns out not to lie flat.
     """
 
     candidate: Candidate
@@ -53,6 +55,7 @@ class Chosen:
     rivals: tuple[tuple[float, float], ...] = ()
     doubtful: bool = False
     hangs: bool = False
+    least_disc: float = SURE_DISC
 
 
 def axis_mm(camera: Camera, one: Candidate, base_mm: float = 0.0) -> tuple[float, float]:
