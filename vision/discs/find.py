@@ -168,7 +168,7 @@ def _settled(image: NDArray[np.uint8], camera: Camera, chosen: list[Chosen], ask
 
 
 def _is_better(one: Chosen, likely: float, found: list[tuple[Chosen, Found, float]]) -> bool:
-    """Whether a place is likelier than all that were found and that it overlaps, and none of them."""
+    """Whether a place is none of those that were found, and likelier than those that a disc there would overlap."""
     for _, disc, other in found:
         if math.hypot(one.x_mm - disc.x_mm, one.y_mm - disc.y_mm) < SAME_PLACE_MM or (_overlap_mm(one, disc) > 0 and likely <= other):
             return False

@@ -5,14 +5,16 @@ Every place that is painted and empty so far is shown to the network; where it i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from itertools import islice
 from typing import Final
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from rules.table import HALF_MM
+from rules.table import HALF_MM, Kind
 from vision.discs.candidates import Candidate
 from vision.discs.kinds import LEAST_LIGHT, piece_colour
 from vision.discs.looks import Ask
@@ -41,26 +43,24 @@ def overlooked(view: TopView, wood: Array, taken: Sequence[tuple[float, float, f
     taken : axis (x, y) and radius, mm, of every disc that has been found.
     ask : the network's opinion on places in the same picture.
     """
-    places, looks = _painted(view, wood)
-    free = [k for k, (x, y) in enumerate(places) if on_surface(x, y, PIECE.radius_mm, 0.0) and _is_free(x, y, taken)]
-    colours = [piece_colour(*looks[k]) for k in free]
-    shown = [(places[k], looks[k], colour) for k, colour in zip(free, colours, strict=True) if colour is not None]
+    painted = sorted(_painted(view, wood), key=lambda one: one[1][1] - abs(one[1][0]))
+    free = ((at, look, colour) for at, look, colour in painted if on_surface(*at, PIECE.radius_mm, 0.0) and _is_free(*at, taken))
+    shown = list(islice(free, MOST))
     if not shown:
         return []
-    shown = sorted(shown, key=lambda one: one[1][1] - abs(one[1][0]))[:MOST]
-    opinions = ask(np.array([place for place, _, _ in shown]), [colour for _, _, colour in shown])
+    opinions = ask(np.array([at for at, _, _ in shown]), [colour for _, _, colour in shown])
     out: list[tuple[Chosen, float]] = []
-    for opinion, (place, look, colour) in sorted(zip(opinions, shown, strict=True), key=lambda one: -one[0].disc):
+    for opinion, (at, look, colour) in sorted(zip(opinions, shown, strict=True), key=lambda one: -one[0].disc):
         if opinion.disc < WORTH_SETTLING:
             break
         known = [*taken, *((one.x_mm, one.y_mm, PIECE.radius_mm) for one, _ in out)]
-        if not _is_free(place[0], place[1], known):
+        if not _is_free(*at, known):
             continue
-        at = place
+        place = np.array([at])
         for _ in range(SETTLES):
-            at = at + ask(at[None], [colour])[0].shift_mm
-        x, y = (float(v) for v in at)
-        disc = ask(at[None], [colour])[0].disc
+            place = place + ask(place, [colour])[0].shift_mm
+        x, y = (float(v) for v in place[0])
+        disc = ask(place, [colour])[0].disc
         if _is_free(x, y, known) and disc >= LEAST_DISC:
             circle = Candidate(x, y, False, DOUBTFUL_PIECE, 0.0)
             out.append((Chosen(circle, x, y, colour, "flat", 0.0, False, look[0], doubtful=True, least_disc=LEAST_DISC), disc))
@@ -68,11 +68,11 @@ def overlooked(view: TopView, wood: Array, taken: Sequence[tuple[float, float, f
 
 
 def _is_free(x_mm: float, y_mm: float, taken: Sequence[tuple[float, float, float]]) -> bool:
-    return all(np.hypot(x_mm - x, y_mm - y) >= OVERLAP * (PIECE.radius_mm + radius) for x, y, radius in taken)
+    return all(math.hypot(x_mm - x, y_mm - y) >= OVERLAP * (PIECE.radius_mm + radius) for x, y, radius in taken)
 
 
-def _painted(view: TopView, wood: Array) -> tuple[Array, list[tuple[float, float]]]:
-    """Places (N, 2) mm all over the playing surface, and redness and brightness of a face there, as `kinds.look` has them."""
+def _painted(view: TopView, wood: Array) -> list[tuple[tuple[float, float], tuple[float, float], Kind]]:
+    """Places (x, y), mm, whose face has a piece's colour: with redness and brightness, as `kinds.look` has them, and that colour."""
     limit = HALF_MM - PIECE.radius_mm
     ticks = np.arange(-limit, limit + STEP_MM / 2, STEP_MM)
     places = np.stack(np.meshgrid(ticks, ticks), axis=-1).reshape(-1, 2)
@@ -83,5 +83,7 @@ def _painted(view: TopView, wood: Array) -> tuple[Array, list[tuple[float, float
     light = cv2.filter2D(to_light(view.image).astype(np.float32), -1, ring / ring.sum())
     column, row = np.rint(TopView.to_px(places)).astype(int).T
     ratio = np.maximum(light[row, column], LEAST_LIGHT) / wood
-    looks = np.stack([np.log(ratio[:, 2] / ratio[:, 1]), np.log(ratio.mean(axis=1))], axis=1)
-    return places, [(float(redness), float(brightness)) for redness, brightness in looks]
+    looks = zip(np.log(ratio[:, 2] / ratio[:, 1]).tolist(), np.log(ratio.mean(axis=1)).tolist(), strict=True)
+    return [
+        ((x, y), look, colour) for (x, y), look in zip(places.tolist(), looks, strict=True) if (colour := piece_colour(*look)) is not None
+    ]
