@@ -22,6 +22,7 @@ from scoreboard.web import WebServer
 Step = Literal["camera", "focus", "exposure", "lens", "table", "broker", "names"]
 PASSWORD_BYTES: Final = 9  # twelve letters to type, beyond guessing
 LAST_WORDS_S: Final = 2.0  # a page asks for news more often than that
+LOOKS_S: Final = 0.1  # between two looks whether the steps have ended
 
 
 def setup(
@@ -76,6 +77,7 @@ def _in_browser(steps: tuple[str, ...], config: Path | None, host: str, port: in
     talk = BrowserTalk()
     server = WebServer(application(talk, password), host, port)
     failed: list[Exception] = []
+    ended: list[bool] = []
 
     def work() -> None:
         try:
@@ -90,14 +92,19 @@ def _in_browser(steps: tuple[str, ...], config: Path | None, host: str, port: in
             with contextlib.suppress(Left):
                 talk.say(f"WRONG: {error}")
         finally:
-            talk.done()
+            try:
+                talk.done()
+            finally:
+                ended.append(True)
 
     worker = threading.Thread(target=work, name="setup")
     print(f"set-up: {server.start()}", file=sys.stderr)
     try:  # from here on somebody may press Ctrl-C, and the worker would wait for answers for ever
         print("password: NOVUSS_ADMIN_PASSWORD" if given else f"password: {password}", file=sys.stderr)
         worker.start()
-        worker.join()
+        # Not joined: a join that Ctrl-C interrupts takes the thread for stopped (bpo-45274), and nobody would wait for its end any more.
+        while not ended:
+            time.sleep(LOOKS_S)
         time.sleep(LAST_WORDS_S)
     finally:
         talk.leave()

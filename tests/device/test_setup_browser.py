@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import _thread
 import http.client
 import json
 import re
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -139,6 +141,21 @@ def test_ctrl_c_as_soon_as_the_steps_begin_ends_them_too(tmp_path: Path, monkeyp
     with pytest.raises(KeyboardInterrupt):
         setup("names", browser=True, port=0, config=tmp_path / "novuss.toml")
     assert not [thread for thread in threading.enumerate() if thread.name == "setup"]
+
+
+def test_ctrl_c_waits_until_the_steps_have_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done, ended = BrowserTalk.done, []
+
+    def slowly(talk: BrowserTalk) -> None:
+        time.sleep(0.5)
+        done(talk)
+        ended.append(True)
+
+    monkeypatch.setattr(BrowserTalk, "done", slowly)
+    threading.Timer(1.0, _thread.interrupt_main).start()
+    with pytest.raises(KeyboardInterrupt):
+        setup("names", browser=True, port=0, config=tmp_path / "novuss.toml")
+    assert ended
 
 
 def test_a_talk_that_is_left_tells_the_steps_so() -> None:
