@@ -194,7 +194,7 @@ class Watcher:
         self._ready = True
 
     def _here(self) -> list[Track]:
-        return [t for t in self._tracker.tracks.values() if t.state in ("rest", "active")]
+        return [t for t in self._tracker.tracks.values() if t.on_table]
 
     @property
     def _striker(self) -> Track | None:

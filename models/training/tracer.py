@@ -21,6 +21,7 @@ Array = NDArray[Any]
 POCKET_MM: Final = POCKETS_MM["NE"][0]  # of both axes, whatever the corner
 RAIL_SHADOW_MM: Final = 160.0  # a rail's shadow reaches no further
 _NEVER: Final = 1e9
+_MET_MM: Final = 0.01  # from a surface that a ray is said to have met
 
 
 @fast
@@ -59,13 +60,21 @@ def _meet_disc(d: Array, px: float, py: float, pz: float, dx: float, dy: float, 
     t, end = max(along - half, 0.0), min(along + half, far)
     if end <= t:
         return _NEVER
-    # Into the disc's own frame once; then march in it.
+    # Into the disc's own frame once; then march in it, between the levels of its faces.
     lx, ly, lz = _own(d, ox, oy, oz)
     vx, vy, vz = _own(d, dx, dy, dz)
+    level = d[SIZE + 2] + 2 * _MET_MM
+    if abs(vz) > 1e-9:
+        one, other = (-level - lz) / vz, (level - lz) / vz
+        t, end = max(t, min(one, other)), min(end, max(one, other))
+    elif abs(lz) > level:
+        return _NEVER
+    if end <= t:
+        return _NEVER
     for _ in range(40):
         x, y, z = lx + t * vx, ly + t * vy, lz + t * vz
         near = _disc_distance(math.sqrt(x * x + y * y), z, d)
-        if near < 0.01:
+        if near < _MET_MM:
             return t
         t += near
         if t > end:

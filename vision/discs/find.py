@@ -34,7 +34,7 @@ from vision.discs.looks import (
     spread_mm,
 )
 from vision.discs.overlooked import overlooked
-from vision.discs.select import OVERLAP, SURE_DISC, Chosen, choose
+from vision.discs.select import SURE_DISC, Chosen, Disk, choose, overlap
 from vision.discs.solid import solid_of
 from vision.discs.topview import view_from_above
 
@@ -117,10 +117,10 @@ def find_discs(image: NDArray[np.uint8], camera: Camera, network: Eyes | None) -
     ask: Ask | None = None if network is None else partial(network.look, image, camera, wood=wood, mirrored_too=True)
     found = _settled(image, camera, _screened(ask, choose(view, camera, wood)), ask)
     if ask is not None:
-        sure = [(disc.x_mm, disc.y_mm, solid_of(disc.kind).radius_mm) for _, disc, likely in found if likely >= BEYOND_DOUBT]
+        sure = [_covered(disc) for _, disc, likely in found if likely >= BEYOND_DOUBT]
         more = [one for one, likely in overlooked(view, wood, sure, ask) if _is_better(one, likely, found)]
         if more:  # each is the neighbour of others, whose pixels it shares, and may be what another place was taken for
-            kept = [one for one, disc, _ in found if not any(_overlap_mm(other, disc) > 0 for other in more)]
+            kept = [one for one, disc, _ in found if not any(_overlaps(other, disc) for other in more)]
             found = _settled(image, camera, [*kept, *more], ask)
     return [disc for _, disc, _ in found]
 
@@ -170,15 +170,17 @@ def _settled(image: NDArray[np.uint8], camera: Camera, chosen: list[Chosen], ask
 def _is_better(one: Chosen, likely: float, found: list[tuple[Chosen, Found, float]]) -> bool:
     """Whether a place is none of those that were found, and likelier than those that a disc there would overlap."""
     for _, disc, other in found:
-        if math.hypot(one.x_mm - disc.x_mm, one.y_mm - disc.y_mm) < SAME_PLACE_MM or (_overlap_mm(one, disc) > 0 and likely <= other):
+        if math.hypot(one.x_mm - disc.x_mm, one.y_mm - disc.y_mm) < SAME_PLACE_MM or (_overlaps(one, disc) and likely <= other):
             return False
     return True
 
 
-def _overlap_mm(one: Chosen, disc: Found) -> float:
-    """By how much two discs would lie in each other."""
-    reach = OVERLAP * (one.candidate.solid.radius_mm + solid_of(disc.kind).radius_mm)
-    return reach - math.hypot(one.x_mm - disc.x_mm, one.y_mm - disc.y_mm)
+def _overlaps(one: Chosen, disc: Found) -> bool:
+    return overlap(Disk(one.x_mm, one.y_mm, one.candidate.solid.radius_mm), _covered(disc))
+
+
+def _covered(disc: Found) -> Disk:
+    return Disk(disc.x_mm, disc.y_mm, solid_of(disc.kind).radius_mm)
 
 
 def _on_edge(one: Chosen) -> Found:

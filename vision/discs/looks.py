@@ -18,7 +18,7 @@ from rules.table import HALF_MM, Kind
 from vision.discs.eyes import Opinion
 from vision.discs.fit import NEAR_MM, Fit, Manner, Neighbour, fit_disc
 from vision.discs.regions import FOOT_MM, MIRRORED_FOOT_MM
-from vision.discs.select import OVERLAP, Chosen, on_surface
+from vision.discs.select import Chosen, Disk, on_surface, overlap
 from vision.discs.solid import solid_of
 
 Array = NDArray[np.float64]
@@ -172,10 +172,9 @@ def is_impossible(one: Chosen, fit: Fit) -> bool:
 
 
 def _overlaps(fit: Fit, near: list[Neighbour]) -> bool:
-    """Whether a fit lies where another disc is; those may still be some millimetres off themselves."""
+    """Whether a fit lies where another disc is."""
     return any(
-        math.hypot(fit.x_mm - other.x_mm, fit.y_mm - other.y_mm) < OVERLAP * (fit.radius_mm + solid_of(other.kind).radius_mm)
-        for other in near
+        overlap(Disk(fit.x_mm, fit.y_mm, fit.radius_mm), Disk(other.x_mm, other.y_mm, solid_of(other.kind).radius_mm)) for other in near
     )
 
 

@@ -5,7 +5,6 @@ Every place that is painted and empty so far is shown to the network; where it i
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import islice
 from typing import Final
@@ -19,7 +18,7 @@ from vision.discs.candidates import Candidate
 from vision.discs.kinds import LEAST_LIGHT, piece_colour
 from vision.discs.looks import Ask
 from vision.discs.rays import to_light
-from vision.discs.select import DOUBTFUL_PIECE, OVERLAP, Chosen, on_surface
+from vision.discs.select import DOUBTFUL_PIECE, Chosen, Disk, on_surface, overlap
 from vision.discs.solid import PIECE
 from vision.discs.topview import MM_PER_PX, TopView
 
@@ -33,14 +32,14 @@ LEAST_DISC: Final = 0.97  # probability from which a piece may lie there
 MOST: Final = 400  # places shown, a millisecond each, the most strongly painted first; more are so in deep shade only
 
 
-def overlooked(view: TopView, wood: Array, taken: Sequence[tuple[float, float, float]], ask: Ask) -> list[tuple[Chosen, float]]:
+def overlooked(view: TopView, wood: Array, taken: Sequence[Disk], ask: Ask) -> list[tuple[Chosen, float]]:
     """Places that no disc has taken and that the network takes for pieces, with its probability.
 
     Parameters
     ----------
     view : the table from above.
     wood : (3,) its linear light, BGR.
-    taken : axis (x, y) and radius, mm, of every disc that has been found.
+    taken : what every disc that has been found covers.
     ask : the network's opinion on places in the same picture.
     """
     painted = sorted(_painted(view, wood), key=lambda one: one[1][1] - abs(one[1][0]))
@@ -53,7 +52,7 @@ def overlooked(view: TopView, wood: Array, taken: Sequence[tuple[float, float, f
     for opinion, (at, look, colour) in sorted(zip(opinions, shown, strict=True), key=lambda one: -one[0].disc):
         if opinion.disc < WORTH_SETTLING:
             break
-        known = [*taken, *((one.x_mm, one.y_mm, PIECE.radius_mm) for one, _ in out)]
+        known = [*taken, *(Disk(one.x_mm, one.y_mm, PIECE.radius_mm) for one, _ in out)]
         if not _is_free(*at, known):
             continue
         place = np.array([at])
@@ -67,8 +66,8 @@ def overlooked(view: TopView, wood: Array, taken: Sequence[tuple[float, float, f
     return out
 
 
-def _is_free(x_mm: float, y_mm: float, taken: Sequence[tuple[float, float, float]]) -> bool:
-    return all(math.hypot(x_mm - x, y_mm - y) >= OVERLAP * (PIECE.radius_mm + radius) for x, y, radius in taken)
+def _is_free(x_mm: float, y_mm: float, taken: Sequence[Disk]) -> bool:
+    return not any(overlap(Disk(x_mm, y_mm, PIECE.radius_mm), other) for other in taken)
 
 
 def _painted(view: TopView, wood: Array) -> list[tuple[tuple[float, float], tuple[float, float], Kind]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +57,19 @@ class Chosen:
     doubtful: bool = False
     hangs: bool = False
     least_disc: float = SURE_DISC
+
+
+class Disk(NamedTuple):
+    """What a disc covers of the table: axis and radius, mm."""
+
+    x_mm: float
+    y_mm: float
+    radius_mm: float
+
+
+def overlap(one: Disk, other: Disk) -> bool:
+    """Whether two discs would lie in each other: their places may still be some millimetres off themselves."""
+    return math.hypot(one.x_mm - other.x_mm, one.y_mm - other.y_mm) < OVERLAP * (one.radius_mm + other.radius_mm)
 
 
 def axis_mm(camera: Camera, one: Candidate, base_mm: float = 0.0) -> tuple[float, float]:
@@ -171,8 +185,5 @@ def choose(view: TopView, camera: Camera, wood: Array) -> list[Chosen]:
 
 
 def _overlapped(chosen: list[Chosen], x_mm: float, y_mm: float, radius_mm: float) -> int | None:
-    for index, other in enumerate(chosen):
-        apart = np.hypot(x_mm - other.x_mm, y_mm - other.y_mm)
-        if apart < OVERLAP * (radius_mm + other.candidate.solid.radius_mm):
-            return index
-    return None
+    here = Disk(x_mm, y_mm, radius_mm)
+    return next((k for k, one in enumerate(chosen) if overlap(here, Disk(one.x_mm, one.y_mm, one.candidate.solid.radius_mm))), None)

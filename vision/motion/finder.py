@@ -109,10 +109,11 @@ class DiscFinder:
         smear = velocity_mm_s * self.exposure_s
         shear = velocity_mm_s * (self.readout_s / (self._camera.lens.height - 1)) if self.readout_s else None
         outline = self.outline(track, guess_mm)
-        least_hole = self._least_hole(track, outline, blurred=float(np.hypot(*smear)) > _HOLE_LOST * track.shape.hole_mm)
+        light = self._light(track, outline)
+        least_hole = _least_hole(track, light, blurred=float(np.hypot(*smear)) > _HOLE_LOST * track.shape.hole_mm)
         fit = fit_smear(image, reference, self._camera, outline, smear, track.look.weights, shear_mm=shear, least_hole=least_hole)
         good = fit is not None and fit.explained >= _GOOD_EXPLAINED and fit.gain >= GOOD_GAIN
-        return fit if good and fit is not None and fit.face - fit.hole >= least_hole and self._looks_right(track, fit, outline) else None
+        return fit if good and fit is not None and fit.face - fit.hole >= least_hole and _looks_right(track, fit, light) else None
 
     def shows_partly(self, image: Image, track: Track) -> bool:
         """Whether the picture shows at least a good part of a disc where it lay."""
@@ -136,31 +137,12 @@ class DiscFinder:
         bare = self._scene.bare
         return level_at(bare, outline) / track.table if track.table and bare is not None else None
 
-    def _least_hole(self, track: Track, outline: Outline, *, blurred: bool) -> float:
-        """Grey levels by which a hole must be darker than the face at a place; a shadow has none. `blurred`: too fast for most of it."""
-        light, depth = self._light(track, outline), track.face - track.hole
-        share, plain = (_NO_HOLE, _PLAIN_HOLE_LEVELS) if blurred else (_HOLE_SHARE, _HOLE_LEVELS)
-        return -np.inf if light is None or depth <= plain else share * depth * light
-
-    def _looks_right(self, track: Track, fit: Fit, outline: Outline) -> bool:
-        """Face as bright as at rest or by the light of this place (there a rail may shade the table but not the face); half a disc and half
-        a table is not."""
-        light = self._light(track, outline)
-        if light is None or track.look is None:
-            return True
-        tint = float(track.look.weights.min()) < 0
-        expected = track.face * light if tint else min(track.face * light, 255.0)
-        slack = _TINT_SLACK if tint else _LEVEL_SLACK
-        low, high = sorted((track.face, expected))
-        slack += _LEVEL_SHARE * abs(expected)
-        return low - slack < fit.face < high + slack
-
     def is_free(self, track: Track, at_mm: Array, t_s: float) -> bool:
         """On the playing surface, and no other disc that was seen in this frame, or that rests, is there."""
         if float(np.abs(at_mm).max()) > HALF_MM - track.shape.radius_mm + _RAIL_SLACK_MM:
             return False
         for other in self._tracks.values():
-            if other is track or other.state not in ("rest", "active") or (other.state == "active" and other.t_s != t_s):
+            if other is track or not other.on_table or (other.state == "active" and other.t_s != t_s):
                 continue
             reach = _OVERLAP * (other.shape.radius_mm + track.shape.radius_mm)
             if float(np.hypot(*(other.at_mm - at_mm))) < reach:
@@ -285,3 +267,23 @@ def _apart(guesses: list[Array]) -> list[Array]:
 def _is_plain(track: Track, fit: Fit) -> bool:
     """Whether a disc shows as clearly as one does whose speed is guessed well: a shadow does not."""
     return fit.explained > _PLAIN and fit.gain > _CLEAR * track.usual_gain
+
+
+def _least_hole(track: Track, light: float | None, *, blurred: bool) -> float:
+    """Grey levels by which a hole must be darker than the face at a place; a shadow has none. `blurred`: too fast for most of it."""
+    depth = track.face - track.hole
+    share, plain = (_NO_HOLE, _PLAIN_HOLE_LEVELS) if blurred else (_HOLE_SHARE, _HOLE_LEVELS)
+    return -np.inf if light is None or depth <= plain else share * depth * light
+
+
+def _looks_right(track: Track, fit: Fit, light: float | None) -> bool:
+    """Face as bright as at rest or by the light of this place (there a rail may shade the table but not the face); half a disc and half
+    a table is not."""
+    if light is None or track.look is None:
+        return True
+    tint = float(track.look.weights.min()) < 0
+    expected = track.face * light if tint else min(track.face * light, 255.0)
+    slack = _TINT_SLACK if tint else _LEVEL_SLACK
+    low, high = sorted((track.face, expected))
+    slack += _LEVEL_SHARE * abs(expected)
+    return low - slack < fit.face < high + slack

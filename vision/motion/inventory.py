@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +15,6 @@ from vision.motion.tracks import Tracker
 
 Image = NDArray[np.uint8]
 Detector = Callable[[Image, Camera], SeenDiscs]
-
-_HERE: Final = ("rest", "active")
 
 
 class Inventory:
@@ -38,7 +35,7 @@ class Inventory:
         tracks = self._tracker.tracks
         for disc in self._detect(image, self._camera).discs:
             at_mm = np.array([disc.x_mm, disc.y_mm])
-            if any(t.state in _HERE and _away_mm(t, at_mm) < SAME_MM for t in tracks.values()):
+            if any(t.on_table and _away_mm(t, at_mm) < SAME_MM for t in tracks.values()):
                 continue
             lost = [t for t in tracks.values() if t.kind == disc.kind and t.state == "lost"]
             if lost:

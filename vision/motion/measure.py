@@ -161,7 +161,7 @@ class Measurer:
         return [
             Neighbour(float(o.at_mm[0]), float(o.at_mm[1]), o.kind)
             for o in self._tracks.values()
-            if o.id != but and o.state in ("rest", "active") and SAME_MM < float(np.hypot(*(o.at_mm - at_mm))) < NEAR_MM
+            if o.id != but and o.on_table and SAME_MM < float(np.hypot(*(o.at_mm - at_mm))) < NEAR_MM
         ]
 
     def _answer(self, image: NDArray[np.uint8], fit: Fit | None, kind: Kind, at_mm: NDArray[np.float64]) -> Answer:

@@ -136,7 +136,7 @@ def _of_this_spell(spell: Spell, tracks: Mapping[str, Track]) -> dict[str, Track
     return {
         name: track
         for name, track in tracks.items()
-        if name in known or track.state in ("rest", "active") or (track.sightings and track.sightings[-1].t_s >= spell.started_s)
+        if name in known or track.on_table or (track.sightings and track.sightings[-1].t_s >= spell.started_s)
     }
 
 

@@ -83,6 +83,11 @@ class Track:
         """Nominal solid of its kind."""
         return shape_of(self.kind)
 
+    @property
+    def on_table(self) -> bool:
+        """Whether it lies or moves on the table, as far as is known."""
+        return self.state in ("rest", "active")
+
     def lie_at(self, at_mm: Array) -> None:
         """It is at rest at a place (2,) mm; whatever was followed for it is forgotten."""
         self.at_mm, self.velocity_mm_s = at_mm, np.zeros(2)
@@ -189,6 +194,4 @@ def speed_shares(track: Track) -> tuple[float, ...]:
 
 def any_near(tracks: Iterable[Track], but: Track, at_mm: Array, reach_mm: float) -> bool:
     """Whether another disc on the table is this near to a place (2,) mm."""
-    return any(
-        other is not but and other.state in ("rest", "active") and float(np.hypot(*(other.at_mm - at_mm))) < reach_mm for other in tracks
-    )
+    return any(other is not but and other.on_table and float(np.hypot(*(other.at_mm - at_mm))) < reach_mm for other in tracks)

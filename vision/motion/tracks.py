@@ -129,7 +129,7 @@ class Tracker:
 
     def step(self, image: Image, t_s: float) -> None:
         """Follow all discs into this frame; the scene has been compared with it already."""
-        here = [t for t in self.tracks.values() if t.state in ("rest", "active")]
+        here = [t for t in self.tracks.values() if t.on_table]
         dt = min(t_s - self._t_s, _LONGEST_STEP_S) if self._t_s else 0.0
         self._t_s = t_s
         self._found = {}
