@@ -7,7 +7,7 @@ so that the fit can measure the dimension instead of believing it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 import numpy as np
@@ -20,6 +20,7 @@ Look = Literal["ridge", "edge"]
 
 LINE_SIGMA_MM: Final = 0.45  # zone lines are found up to a millimetre off on real tables (frame.md), rarely more than one sigma
 CIRCLE_SIGMA_MM: Final = 0.2  # drawn with a compass from the centre: better than a ruled line
+EXACT_SIGMA_MM: Final = 0.05  # of zone lines and circle on tables that were printed, or drawn with a template
 RAIL_WIDTH_SIGMA_MM: Final = 0.8  # the outside of a frame is planed by hand more often than the inside
 RAIL_SIGMA_MM: Final = 0.5  # where light and shadow put a rail's edge
 POCKET_SIGMA_MM: Final = 0.12  # drilled by template
@@ -29,8 +30,9 @@ ROUNDING_SIGMA_MM: Final = 0.5
 HEIGHT_SIGMA_MM: Final = 0.5  # rail height 25 mm (24.1)
 MIDLINE_SIGMA_MM: Final = 0.7  # drawn by eye more often than the zone lines
 SLANT_SIGMA: Final = 0.004  # rad; a free-hand line over 250 mm ends a millimetre off
-NEAR: Final = 0.2  # cosine; a little past half way round no wall shows yet with the camera above the middle of the table
+SIDE: Final = 0.2  # cosine; a little past half way round hardly any wall shows yet with the camera above the middle of the table
 NEAR_SLACK_MM: Final = 0.05  # rim rounded and lit from one side
+SIDE_SLACK_MM: Final = 0.1
 FAR_SLACK_MM: Final = 0.15
 STRETCH_MM: Final = 48.0  # long enough to average noise and grain, short enough to lie between discs
 CORNER_MM: Final = 375.0  # rails are used between the pockets' shadows
@@ -202,23 +204,35 @@ def _part(name: str, feature: Feature, keep: NDArray[np.bool_], columns: dict[st
     )
 
 
-def rim_halves(samples_per_mm: float) -> list[Feature]:
-    """Each pocket's rim in two parts: the half that faces the table's centre, then the half away from it.
+def rim_parts(samples_per_mm: float) -> list[Feature]:
+    """Each pocket's rim in three parts: what faces the table's centre, what faces away from it, and the sides between.
 
-    Seen from above, rim meets darkness in the first; in the second the hole's wall shows below the rim, lit or not, so it
-    gets a radius of its own and more slack.
+    Seen from above, rim meets darkness in the first; in the second the hole's wall shows below the rim, lit or not, so it gets a radius
+    of its own and more slack. At the sides the wall begins to show: taken for the first, a lit one would draw the pocket toward the
+    table's middle, taken for the second it would push it out.
     """
-    near, far = [], []
+    near, side, far = [], [], []
     for rim in pockets(samples_per_mm):
         middle = rim.points_mm.shape[1] // 2
         centre: Array = rim.points_mm[:, middle, :2].mean(axis=0)
         outward = rim.across_mm[:, middle, :2] @ (centre / np.linalg.norm(centre))
-        near.append(_part(rim.name, rim, outward < NEAR, rim.columns, NEAR_SLACK_MM))
-        columns = {("pocket far r" if key == "pocket r" else key): value for key, value in rim.columns.items()}
-        far.append(_part(f"far {rim.name}", rim, outward >= NEAR, columns, FAR_SLACK_MM))
-    return near + far
+        place = {key: value for key, value in rim.columns.items() if key != "pocket r"}
+        sigma, grown = rim.columns["pocket r"]
+        near.append(_part(rim.name, rim, outward < 0, rim.columns, NEAR_SLACK_MM))
+        halves = {**place, "pocket r": (sigma, grown / 2), "pocket far r": (sigma, grown / 2)}
+        side.append(_part(f"side {rim.name}", rim, (outward >= 0) & (outward < SIDE), halves, SIDE_SLACK_MM))
+        far.append(_part(f"far {rim.name}", rim, outward >= SIDE, {**place, "pocket far r": rim.columns["pocket r"]}, FAR_SLACK_MM))
+    return near + side + far
+
+
+def drawn_exactly(feature: Feature) -> Feature:
+    """A feature of a table whose zone lines and circle lie where the rules have them, to `EXACT_SIGMA_MM`."""
+    columns = {
+        key: (EXACT_SIGMA_MM if key.startswith(("zone ", "circle ")) else sigma, column) for key, (sigma, column) in feature.columns.items()
+    }
+    return replace(feature, columns=columns)
 
 
 def near_rims(samples_per_mm: float) -> list[Feature]:
     """The halves of the rims that face the table's centre."""
-    return rim_halves(samples_per_mm)[:4]
+    return rim_parts(samples_per_mm)[:4]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -38,6 +38,7 @@ LINE_FLOOR_MM: Final = 0.03  # drawn lines waver by this much from stretch to st
 # Measured on rendered tables: a lens that is estimated from a single picture of lines is off by more than their scatter says.
 UNKNOWN_LENS_FACTOR: Final = 1.4
 UNKNOWN_LENS_SIGMA_MM: Final = 0.6  # worst doubt at a piece's face that still decides most cases; above, a lens file is needed
+EXACT_GAIN: Final = 3.0  # log of how much likelier the marks must be on a table that is drawn exactly: tables drawn by hand are as common
 FEWEST_MARKS: Final = 20  # stretches of rim or rail, of some 56: three pockets' worth with gaps
 POSSIBLE_SHARE: Final = 0.3  # what the judge asks of a line at least
 CERTAIN_SHARE: Final = 0.6  # of the lines' stretches; no wrong guess has shown half of that, so no other is tried
@@ -208,7 +209,7 @@ def _finish(stage: Stage, lens: Lens, prior: LensPrior | None) -> TableFit:
     angle = _diameter_angle(stage.grays, view)
     if angle is not None:
         lines += table_features.diameters(scale, angle)
-    rims = table_features.rim_halves(scale)
+    rims = table_features.rim_parts(scale)
     rails = table_features.rails(scale) if prior is not None else []
     if prior is not None:
         upper = [r for r in rails if "rounding" in r.columns]
@@ -227,6 +228,8 @@ def _finish(stage: Stage, lens: Lens, prior: LensPrior | None) -> TableFit:
             raise TableNotFound("table not certain: next to no line is seen; show the whole table, evenly lit and in focus")
         solution = solve(view, marks, prior, table=table)
         view, table = solution.view, solution.table
+    solution = _exact_or_not(view, marks, prior, solution)
+    view = solution.view
     found = supports(marks, solution)
     problems = judge(found, marks, solution)
     if prior is not None:
@@ -246,6 +249,17 @@ def _finish(stage: Stage, lens: Lens, prior: LensPrior | None) -> TableFit:
             f"the lens cannot be known from this view ({doubt:.1f} mm of doubt on the table): give its lens file (novuss lens)"
         )
     return TableFit(calibration, tuple(found), problems, tuple(marks), solution)
+
+
+def _exact_or_not(view: View, marks: list[Marks], prior: LensPrior | None, solution: Solution) -> Solution:
+    """The solution, or the one with zone lines and circle where the rules have them, if that explains the marks clearly better.
+
+    Some tables are printed or drawn with a template, others by hand; in the first the lines tell the table's scale, which else rests on
+    the pockets' rims.
+    """
+    exact = [replace(m, feature=table_features.drawn_exactly(m.feature)) for m in marks]
+    other = solve(view, exact, prior, table=solution.table)
+    return other if other.log_evidence > solution.log_evidence + EXACT_GAIN else solution
 
 
 def _given_lens(joint: Array) -> Array:

@@ -32,7 +32,7 @@ class Solution:
     `table` name -> (value, sigma) of each dimension's difference from nominal; `covariance` over rvec, tvec (6, 6);
     `joint_covariance` (14, 14) over rvec, tvec and the lens in the order of LENS_NAMES, zero for a lens that was given;
     `residual_px` (NaN where not used) and `weight` per mark in the order given; `chi2` weighted mean square in sigmas; `cost` is what
-    the fit minimises.
+    the fit minimises; `log_evidence` compares what was assumed of the table's dimensions, on the same marks (Laplace's approximation).
     """
 
     view: View
@@ -42,6 +42,7 @@ class Solution:
     weight: Array
     chi2: float
     cost: float
+    log_evidence: float
 
     @property
     def covariance(self) -> Array:
@@ -89,7 +90,9 @@ def solve(
     residual[used] = r * problem.sigmas
     weight[used] = w
     dimensions = {key: (float(v), float(s)) for key, v, s in zip(problem.names, theta, sd, strict=True)}
-    return Solution(now, dimensions, joint, residual, weight, chi2, problem.cost(r, p))
+    cost = problem.cost(r, p)
+    evidence = -cost / 2 - float(np.linalg.slogdet(normal_matrix)[1]) / 2 - float(np.log(problem.prior_sigma).sum())
+    return Solution(now, dimensions, joint, residual, weight, chi2, cost, evidence)
 
 
 def _descend(problem: _Problem, x: Array, rounds: int) -> Array:

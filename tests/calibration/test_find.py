@@ -16,7 +16,7 @@ from calibration.lens import Lens
 from calibration.report import draw_report
 from rules.errors import LensMismatch, TableNotFound, WrongUsage
 from tests.calibration.conftest import DISCS, LOOK, grid_mm, lens_of
-from virtual_table import overhead, render_still
+from virtual_table import Look, overhead, render_still
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +43,24 @@ def test_lines_that_differ_from_nominal_are_measured(fit):
         assert lines[side] == pytest.approx(sign * LOOK.zone(side), abs=0.2)
     circle = fit.calibration.table.circle
     assert (circle.x_mm, circle.y_mm, circle.radius_mm) == pytest.approx(LOOK.circle_mm, abs=0.2)
+
+
+def test_lines_drawn_exactly_tell_the_scale(scene):
+    """On a printed table the lines are a better ruler than the pockets' rims; the doubt shrinks with the error."""
+    optics = scene[1]
+    found = find_table([render_still(DISCS, optics, Look(seed=3), 1)], lens_of(optics)).calibration
+    assert grid_mm(found, optics).max() < 0.08
+    assert worst_sigma_mm(found, 0.0) < 0.06
+    assert [abs(at) for at in found.table.zone_line_mm.values()] == pytest.approx([370.0] * 4, abs=0.06)
+
+
+@pytest.mark.parametrize("by_mm", [0.25, 0.5, -0.4])
+def test_a_square_drawn_too_large_is_not_taken_for_the_scale(scene, by_mm):
+    optics = scene[1]
+    drawn = Look(zone_line_mm=(370.0 + by_mm,) * 4, seed=3)
+    found = find_table([render_still(DISCS, optics, drawn, 1)], lens_of(optics)).calibration
+    assert grid_mm(found, optics).max() < 0.2
+    assert [abs(at) for at in found.table.zone_line_mm.values()] == pytest.approx([370.0 + by_mm] * 4, abs=0.12)
 
 
 def test_stated_uncertainty_covers_the_error(fit, scene):
