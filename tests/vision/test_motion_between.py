@@ -112,6 +112,17 @@ def test_a_piece_taken_and_put_down_elsewhere_is_lifted_and_not_touched():
         assert first(fact, Touched) is None
 
 
+def test_a_piece_that_fingers_hid_on_its_way_may_have_been_lifted():
+    """No hand covered it wholly for long, but for longer than a push takes nobody saw it, and then it lay elsewhere."""
+    moved = piece("r1", (0, 0), (0.1, 0), (38, 0), by_arm=True)
+    late = [*moved.sightings[:2], Sighting(moved.sightings[1].t_s + 1.5, 38.0, 0.0, 0.1, 0.0)]
+    moved.sightings = late
+    moved.hidden_s = 0.7
+    fact = told([moved])
+    assert first(fact, Touched) is None
+    assert first(fact, Lifted).confidence < 0.9
+
+
 def test_a_piece_that_falls_by_itself_is_in_the_pocket_though_somebody_leans_on_the_rail():
     fallen = piece("r1", (398, 398), (405, 405), (412, 412), state="gone", pocket="NE")
     fact = told([fallen], gone=("r1",))

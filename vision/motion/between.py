@@ -42,7 +42,7 @@ _PUSHED_MM: Final = 40.0  # a piece that nobody was near to and that went farthe
 _EDGE_MM: Final = 8.0  # a piece that lies no farther from the hole may lose its balance
 _SHAKEN_MM: Final = 15.0  # a jolt of the table moves pieces by less
 _LIFTED_MM: Final = 15.0  # a piece that was under a hand for a while and lies farther off has been in it, or was pushed
-_SET_DOWN_MM: Final = 5.0  # a piece that was under a hand for long and lies this far off may have been lifted and set down
+_SET_DOWN_MM: Final = 5.0  # a piece that was out of sight at a hand for long and lies this far off may have been lifted and set down
 _FAR_MM: Final = 80.0  # nobody pushes a piece that far under a hand
 _HELD_S: Final = 0.9  # pushing takes less
 _AGAINST_MM: Final = 2.0  # gap up to which two discs at rest count as touching: two radii's spread and the places' errors
@@ -77,6 +77,13 @@ class _Piece:
         steps = [(a, b) for a, b in pairwise(self.track.sightings) if b.t_s - a.t_s < 0.1]
         speeds = sorted(float(np.hypot(b.x_mm - a.x_mm, b.y_mm - a.y_mm)) / (b.t_s - a.t_s) for a, b in steps)
         return speeds[-2] if len(speeds) > 1 else 0.0
+
+    @property
+    def unseen_s(self) -> float:
+        """For how long it was out of sight while it changed its place: fingers hide a piece that no whole hand covers, too."""
+        steps = pairwise(self.track.sightings)
+        gaps = [b.t_s - a.t_s for a, b in steps if float(np.hypot(b.x_mm - a.x_mm, b.y_mm - a.y_mm)) > _SET_DOWN_MM]
+        return max([self.track.hidden_s, *gaps])
 
     @property
     def edge_mm(self) -> float:
@@ -133,7 +140,7 @@ def _alone(piece: _Piece, arm: Side | None, spell: Spell) -> TimelineEvent | Non
         return Lifted(t=when, disc=name, side=arm, confidence=None if track.seen_gone and track.by_limb else _UNSURE)
     if arm is None or not track.by_arm or not piece.has_moved:
         return None
-    if (track.carried and piece.way_mm > _LIFTED_MM) or (track.hidden_s > _HELD_S and piece.way_mm > _SET_DOWN_MM):
+    if (track.carried and piece.way_mm > _LIFTED_MM) or (piece.unseen_s > _HELD_S and piece.way_mm > _SET_DOWN_MM):
         return Lifted(t=when, disc=name, side=arm, confidence=None if track.carried and piece.way_mm > _FAR_MM else _UNSURE)
     return None
 
