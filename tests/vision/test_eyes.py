@@ -91,6 +91,13 @@ def test_the_surer_look_counts_for_more_and_never_for_more_than_all():
     assert fuse(Place(0.0, 0.0, 0.05), opinion((0.5, 0.0), 0.8)).x_mm == pytest.approx(0.0, abs=0.01)
 
 
+def test_the_farther_the_two_lie_apart_the_less_the_outline_is_believed():
+    """A rail's shade may hide the edge of a fit that is sure of itself; a gap within the two's own doubt says nothing about either."""
+    shares = [fuse(Place(0.0, 0.0, 0.2), opinion((gap, 0.0), 0.15)).x_mm / gap for gap in (0.1, 0.3, 0.6, 0.8)]
+    assert shares[0] == pytest.approx(shares[1])
+    assert shares[1] + 0.1 < shares[2] < shares[3] < 1.0
+
+
 def test_a_contradiction_widens_the_doubt_to_cover_both():
     place = fuse(Place(0.0, 0.0, 0.1), opinion((2.0, 0.0), 0.1))
     assert place.sigma_mm >= 1.0

@@ -23,7 +23,7 @@ MODEL: Final = MODELS / "discs.onnx"
 KINDS: Final[tuple[Kind | None, ...]] = ("red", "black", "striker", None)  # the order of the network's answers
 SURE_COLOUR: Final = 0.8  # probability from which the network's word on a piece's colour is taken; by wood of a strange hue it knows better
 POSES: Final[tuple[Pose, ...]] = ("flat", "stacked", "on_side")
-STRANGE: Final = 1.2  # tables and lamps differ from the scenes that it has learned from: sigma grows by this
+STRANGE: Final = 1.1  # tables and lamps differ from the scenes that it has learned from: sigma grows by this
 # Training shows discs on others and on their side far more often than play does: a hundredth of discs, if that, not a tenth.
 POSE_PRIOR: Final = np.array([1.0, 0.1, 0.1])
 BATCH: Final = 32  # patches a call: more gain no time and take memory

@@ -48,7 +48,7 @@ RIVAL_LIKELY: Final = 0.1  # the same for two closest looks: what is still open 
 TILTED_SIGMA_MM: Final = 3.0  # of a disc on a pocket's edge or on its side, whose place is the middle of what is seen
 STACKED_SIGMA_MM: Final = 0.4  # how far a piece that lies on another may be tilted out of place
 BEYOND_DOUBT: Final = 0.995  # probability from which no other place is looked for that a disc may lie at rather
-SAME_PLACE_MM: Final = 4.0  # two places nearer than this are one
+SAME_PLACE_MM: Final = 3.0  # two places nearer than this are one; a fit on the wrong edge is farther off
 CERTAIN_DISC: Final = 0.99  # probability from which it outweighs a hole that geometry does not see
 SURE_POSE: Final = 0.75  # probability from which the network's word on how a disc lies is taken
 # A raised disc shows by how much wall is below it, on the camera's side; where a neighbour stands there, or a rail's shade falls on it,

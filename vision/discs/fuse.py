@@ -7,7 +7,7 @@ either, and how far they lie apart says more than the doubt of each.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -20,7 +20,10 @@ Array = NDArray[np.float64]
 # Chips, shadows and turning tolerance move an edge by more than its noise: sigma grows by a factor and by a part of a pixel.
 SCATTER_FACTOR: Final = 1.35
 LEAST_SIGMA_PX: Final = 0.12
-RELATED: Final = 0.35  # correlation of the two looks' errors: they see the same picture
+RELATED: Final = 0.25  # correlation of the two looks' errors, which see the same picture: 0.25 away from the camera, 0.32 across
+# Squared sigmas apart, per axis, from which the outline is believed less the farther it is off: where a rail's shade hides an edge the fit
+# takes another one, and its own scatter does not show that; the network misses by about its sigma however far they lie apart.
+DISBELIEVED: Final = 2.0
 CONTRADICTION: Final = 3.5  # sigmas apart at which two looks can't both be right
 
 
@@ -53,10 +56,12 @@ def contradict(fitted: Place, opinion: Opinion) -> bool:
 def fuse(fitted: Place, opinion: Opinion) -> Place:
     """The best linear mean of a fitted place and of the network's, whose shift is from that place.
 
-    Errors are taken as isotropic, with correlation `RELATED` (Bar-Shalom and Campo 1986). Where the looks contradict each other, the
-    sigma covers both.
+    Errors are taken as isotropic, with correlation `RELATED` (Bar-Shalom and Campo 1986); the fit's have a heavy tail, so that its
+    variance grows with what it is off. Where the looks contradict each other, the sigma covers both.
     """
-    one, other, both, apart2 = _apart(fitted, opinion)
+    off2 = float(np.dot(opinion.shift_mm, opinion.shift_mm)) / 2 / _apart(fitted, opinion)[3]
+    looser = replace(fitted, sigma_mm=fitted.sigma_mm * math.sqrt(max(1.0, off2 / DISBELIEVED)))
+    one, other, both, apart2 = _apart(looser, opinion)
     share = min(1.0, max(0.0, (one - both) / apart2))  # of the network's look
     x, y = fitted.x_mm + share * float(opinion.shift_mm[0]), fitted.y_mm + share * float(opinion.shift_mm[1])
     sigma = math.sqrt((1 - share) ** 2 * one + share**2 * other + 2 * share * (1 - share) * both)
