@@ -60,6 +60,7 @@ NEARER: Final = 0.5  # of the gap between fit and network: another fit must leav
 FARTHER: Final = (1.0, 1.7)  # shares of the network's shift, which is too short where it is far
 FAR_MM: Final = 1.2  # the network has learned from places that are nearer than this, but for a few
 OPEN_POSE: Final = 0.1  # probability that it lies otherwise from which that is an open question
+NO_DISC: Final = 0.5  # probability of no disc from which what would be one only if it lay on its side or on another is none
 POSE_DOUBT_MM: Final = 3.0  # how far off a place is when a disc lies otherwise than it was taken to lie
 
 
@@ -161,6 +162,8 @@ def _settled(image: NDArray[np.uint8], camera: Camera, chosen: list[Chosen], ask
         if ask is not None and opinion is not None and _is_doubted(place, opinion):
             place, opinion = _looked_at_again(image, camera, ask, one, place, opinion, near)  # noqa: PLW2901
         pose, settled_at = _judged(image, camera, one, place, opinion, near)
+        if opinion is not None and pose != one.pose and opinion.kind[-1] > NO_DISC:
+            continue
         kind = one.kind if opinion is None else opinion.colour(one.kind)
         disc = Found(kind, pose, settled_at.x_mm, settled_at.y_mm, settled_at.sigma_mm, one.candidate.rim, one.candidate.hole)
         found.append((one, disc, opinion.disc if opinion is not None and pose == "flat" else 1.0))
