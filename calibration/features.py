@@ -217,11 +217,12 @@ def rim_parts(samples_per_mm: float) -> list[Feature]:
         centre: Array = rim.points_mm[:, middle, :2].mean(axis=0)
         outward = rim.across_mm[:, middle, :2] @ (centre / np.linalg.norm(centre))
         place = {key: value for key, value in rim.columns.items() if key != "pocket r"}
-        sigma, grown = rim.columns["pocket r"]
+        radius = rim.columns["pocket r"]
+        half = (radius[0], radius[1] / 2)
         near.append(_part(rim.name, rim, outward < 0, rim.columns, NEAR_SLACK_MM))
-        halves = {**place, "pocket r": (sigma, grown / 2), "pocket far r": (sigma, grown / 2)}
-        side.append(_part(f"side {rim.name}", rim, (outward >= 0) & (outward < SIDE), halves, SIDE_SLACK_MM))
-        far.append(_part(f"far {rim.name}", rim, outward >= SIDE, {**place, "pocket far r": rim.columns["pocket r"]}, FAR_SLACK_MM))
+        both = {**place, "pocket r": half, "pocket far r": half}
+        side.append(_part(f"side {rim.name}", rim, (outward >= 0) & (outward < SIDE), both, SIDE_SLACK_MM))
+        far.append(_part(f"far {rim.name}", rim, outward >= SIDE, {**place, "pocket far r": radius}, FAR_SLACK_MM))
     return near + side + far
 
 

@@ -115,8 +115,7 @@ def test_a_piece_taken_and_put_down_elsewhere_is_lifted_and_not_touched():
 def test_a_piece_that_fingers_hid_on_its_way_may_have_been_lifted():
     """No hand covered it wholly for long, but for longer than a push takes nobody saw it, and then it lay elsewhere."""
     moved = piece("r1", (0, 0), (0.1, 0), (38, 0), by_arm=True)
-    late = [*moved.sightings[:2], Sighting(moved.sightings[1].t_s + 1.5, 38.0, 0.0, 0.1, 0.0)]
-    moved.sightings = late
+    moved.sightings[-1] = Sighting(moved.sightings[1].t_s + 1.5, 38.0, 0.0, 0.1, 0.0)
     moved.hidden_s = 0.7
     fact = told([moved])
     assert first(fact, Touched) is None
